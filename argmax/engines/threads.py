@@ -1,0 +1,114 @@
+"""Threads: all shards in this process, the pieces of one shard side by side on its cores."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, final
+
+import joblib
+from threadpoolctl import ThreadpoolController
+
+from .. import checks
+from .base import Engine, Sums, Task, add
+from .shards import Shard
+
+__all__ = ["Threads", "one_blas_thread"]
+
+
+@final
+class Threads(Engine):
+    """A pool of threads over compiled kernels that release the interpreter lock.
+
+    ``n`` None: as many threads as this process may use cores. The pool lives as long as ``open()``
+    (one fit): a pool kept across a fork would hang in the child.
+
+    >>> from argmax.engines import Threads
+    >>> Threads(2).run(lambda piece: piece**2, 4)
+    [0, 1, 4, 9]
+    """
+
+    random_access = True
+
+    def __init__(self, n: int | None = None) -> None:
+        self.n = joblib.cpu_count() if n is None else checks.positive_integer("n_threads", n)
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __repr__(self) -> str:
+        return f"Threads({self.n})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"n": self.n, "_pool": None}
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        with one_blas_thread():
+            if self.n == 1 or self._pool is not None:
+                yield
+                return
+            with ThreadPoolExecutor(self.n - 1, thread_name_prefix="argmax") as self._pool:
+                try:
+                    yield
+                finally:
+                    self._pool = None
+
+    def run(self, piece: Callable[[int], Any], count: int) -> list[Any]:
+        """[piece(0), …, piece(count − 1)]; the calling thread works too."""
+        if self._pool is None or count == 1:
+            return [piece(i) for i in range(count)]
+        results: list[Any] = [None] * count
+        ticket, stopped = itertools.count(), threading.Event()  # next() is atomic
+
+        def work() -> None:
+            while not stopped.is_set() and (i := next(ticket)) < count:
+                results[i] = piece(i)
+
+        helpers = [self._pool.submit(work) for _ in range(min(self.n, count) - 1)]
+        try:
+            work()
+        finally:  # after an error or Ctrl-C the helpers finish the piece in hand, no more
+            stopped.set()
+            for helper in helpers:
+                helper.exception()
+        for helper in helpers:
+            helper.result()
+        return results
+
+    def fold(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Sums:
+        total: Sums | None = None
+        for part in self.each(task, shards, *arguments):
+            total = add(total, part)
+        return total or {}
+
+    def each(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Iterator[Sums]:
+        for shard in shards:
+            yield task(shard, self, *arguments)
+
+
+# BLAS with one thread. Its own threads would compete with ours and change the order of sums. The
+# setting belongs to the whole process, so fits running side by side share it: the last one out restores.
+
+_blas = threading.Lock()
+_blas_users = 0
+_blas_limit: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Within, BLAS runs on one thread, whoever else is inside or leaves meanwhile."""
+    global _blas_users, _blas_limit
+    with _blas:
+        if _blas_users == 0:
+            _blas_limit = ThreadpoolController().limit(limits=1, user_api="blas")
+        _blas_users += 1
+    try:
+        yield
+    finally:
+        with _blas:
+            _blas_users -= 1
+            if _blas_users == 0:
+                _blas_limit.restore_original_limits()
+                _blas_limit = None

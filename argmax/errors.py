@@ -1,0 +1,88 @@
+"""What can go wrong, as one tree.
+
+    ArgmaxError                  everything this library raises on purpose; has a stable ``code``
+    ├── InvalidInput             a value is wrong                    (also a ValueError)
+    │   └── NoLegalLabelling     constraints leave no answer at all
+    ├── WrongType                a value has the wrong type          (also a TypeError)
+    ├── Unsupported              two choices do not go together      (also a ValueError)
+    ├── ResourceLimit            it would not fit                    (also a MemoryError)
+    ├── MissingExtra             an optional package is not there    (also an ImportError)
+    └── NumericalFailure         arithmetic left the finite numbers  (also a RuntimeError)
+
+    NotConverged                 a warning: the answer is usable, its certificate is not met
+
+Every message names the argument, says what it must be and what it got, then what to do.
+"""
+
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = [
+    "ArgmaxError",
+    "InvalidInput",
+    "MissingExtra",
+    "NoLegalLabelling",
+    "NotConverged",
+    "NumericalFailure",
+    "ResourceLimit",
+    "Unsupported",
+    "WrongType",
+]
+
+
+class ArgmaxError(Exception):
+    """Base of every error raised on purpose.
+
+    ``code`` is a short stable string for programs; the message is for people.
+
+    >>> from argmax.errors import InvalidInput
+    >>> InvalidInput("C must be positive; got -1.0.").code
+    'invalid-input'
+    """
+
+    code: str = "error"
+
+
+class InvalidInput(ArgmaxError, ValueError):
+    """A value is not one the argument can take."""
+
+    code = "invalid-input"
+
+
+class NoLegalLabelling(InvalidInput):
+    """The constraints (scores of −inf) leave an example without any answer."""
+
+    code = "no-legal-labelling"
+
+
+class WrongType(ArgmaxError, TypeError):
+    """A value has a type the argument cannot take."""
+
+    code = "wrong-type"
+
+
+class Unsupported(ArgmaxError, ValueError):
+    """Two choices do not go together, such as a loss and a solver."""
+
+    code = "unsupported"
+
+
+class ResourceLimit(ArgmaxError, MemoryError):
+    """The work would not fit into memory; the message has the figure and the way out."""
+
+    code = "resource-limit"
+
+
+class MissingExtra(ArgmaxError, ImportError):
+    """An optional package is needed; the message has the install line."""
+
+    code = "missing-extra"
+
+
+class NumericalFailure(ArgmaxError, RuntimeError):
+    """The arithmetic overflowed or lost all precision."""
+
+    code = "numerical-failure"
+
+
+class NotConverged(ConvergenceWarning):
+    """The solver stopped before its certificate was met; the message says how far off it may be."""

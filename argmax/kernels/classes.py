@@ -1,0 +1,55 @@
+"""The oracles of k classes: maximum, log-sum-exp and its derivatives, row by row."""
+
+import numpy as np
+
+from .compile import kernel
+from .simd import exp_in_place
+
+__all__ = ["argmax", "curvature", "marginals"]
+
+@kernel
+def marginals(S, P, value):
+    """P_i = softmax(S_i), value_i = log Σ_c exp S_ic. Given S (n, K). Filled P (n, K), value (n,)."""
+    n, K = S.shape
+    for i in range(n):
+        top = S[i, 0]
+        for c in range(1, K):
+            top = max(top, S[i, c])
+        value[i] = top
+        for c in range(K):
+            P[i, c] = S[i, c] - top
+    exp_in_place(P.ravel())
+    for i in range(n):
+        total = 0.0
+        for c in range(K):
+            total += P[i, c]
+        value[i] += np.log(total)
+        scale = 1.0 / total
+        for c in range(K):
+            P[i, c] *= scale
+
+
+@kernel
+def argmax(S, labels, value):
+    """labels_i = argmax_c S_ic (the first of equals), value_i = S_i,labels_i."""
+    n, K = S.shape
+    for i in range(n):
+        best = 0
+        top = S[i, 0]
+        for c in range(1, K):
+            if S[i, c] > top:
+                best, top = c, S[i, c]
+        labels[i] = best
+        value[i] = top
+
+
+@kernel
+def curvature(P, weight, V, out):
+    """out_i = weight_i (diag(p_i) − p_i p_iᵀ) v_i. Given P, V (n, K), weight (n,). Filled out (n, K)."""
+    n, K = P.shape
+    for i in range(n):
+        mean = 0.0
+        for c in range(K):
+            mean += P[i, c] * V[i, c]
+        for c in range(K):
+            out[i, c] = weight[i] * P[i, c] * (V[i, c] - mean)

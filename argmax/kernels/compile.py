@@ -1,0 +1,94 @@
+"""``@kernel``: how every kernel of this package is compiled and where the result is kept.
+
+    nogil      our thread pool runs kernels side by side; Numba's own threads abort under Python threads
+    contract   a·b + c may become one instruction; ``reassoc`` is never on (it broke a polynomial exp)
+    numpy      division by zero gives inf, as in NumPy, instead of a test for every division
+
+The folder of compiled code carries a hash of these sources and of the versions in its name: an edit or
+an upgrade never meets a stale entry. It is used only if it belongs to the user and can be written;
+otherwise kernels are compiled anew in each process, and nothing fails.
+"""
+
+import hashlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import llvmlite
+import numba
+from numba import njit
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+
+__all__ = ["cache_folder", "kernel"]
+
+
+def _fingerprint() -> str:
+    digest = hashlib.sha256()
+    for version in (numba.__version__, llvmlite.__version__, sys.version):
+        digest.update(version.encode())
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.name.encode() + source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _base_folder() -> Path:
+    if chosen := os.environ.get("ARGMAX_CACHE_DIR"):
+        return Path(chosen)
+    if sys.platform == "win32" and (local := os.environ.get("LOCALAPPDATA")):
+        return Path(local) / "argmax"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "argmax"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "argmax"
+
+
+def cache_folder() -> Path | None:
+    """The folder of compiled kernels, or None where none can be trusted and written."""
+    try:
+        folder = _base_folder() / f"kernels-{_fingerprint()}"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
+            return None  # Numba's index is a pickle: never read one that somebody else may write
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except (OSError, RuntimeError):  # Path.home() raises RuntimeError where there is no home
+        return None
+
+
+_FOLDER = cache_folder()
+
+
+class _Locator(_CacheLocator):
+    """Keeps every kernel in our one folder; the folder's name already says which source it is."""
+
+    def __init__(self, py_func, py_file):
+        self._lineno = py_func.__code__.co_firstlineno
+
+    def get_cache_path(self):
+        return str(_FOLDER)
+
+    def get_source_stamp(self):
+        return 0
+
+    def get_disambiguator(self):
+        return str(self._lineno)
+
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        return cls(py_func, py_file)
+
+
+class _Implementation(CompileResultCacheImpl):
+    _locator_classes = [_Locator]
+
+
+class _Cache(FunctionCache):
+    _impl_class = _Implementation
+
+
+def kernel(function):
+    """Compile lazily, on the first call, into our cache folder if there is one."""
+    dispatcher = njit(nogil=True, fastmath={"contract"}, error_model="numpy")(function)
+    if _FOLDER is not None and hasattr(dispatcher, "py_func"):  # not under NUMBA_DISABLE_JIT
+        dispatcher._cache = _Cache(dispatcher.py_func)
+    return dispatcher

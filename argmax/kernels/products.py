@@ -1,0 +1,145 @@
+"""X·W and Xᵀ·R, for sparse and dense rows: where a linear model spends its time.
+
+Conventions
+
+    W, G   (d, P)   weights, gradient: feature-major, P ≥ m columns, columns m … P−1 are zero
+    S, R   (R, m)   scores, residuals of the rows
+    P      1, 4, 8, 16, or beyond that a multiple of 4 (see ``layouts.padded``)
+
+One stored entry x_ij is one contiguous update of P numbers, in explicit vectors (``simd``). Dense rows go six at a time, so that each weight loaded is used six times.
+
+``step`` is 1, or 0 where the rows are indicators and ``values`` holds a single 1.
+"""
+
+import numpy as np
+
+from .compile import kernel
+from .simd import L4, L8, fma, gather, get, load, scatter, store, zeros
+
+__all__ = ["csr_adjoint", "csr_scores", "dense_adjoint", "dense_scores"]
+
+
+@kernel
+def csr_scores(indptr, indices, values, step, W, b, S):
+    """S_i = b + Σ_j x_ij W_j for every row i.
+
+    Given indptr (R+1,), indices, values; W (d, P); b (m,). Filled S (R, m).
+    With the transposed rows, and residuals for W, this is the gradient: G_j = Σ_i x_ij R_i.
+    """
+    P, m, flat = W.shape[1], S.shape[1], W.ravel()
+    row = np.zeros(P, W.dtype)
+    for i in range(S.shape[0]):
+        gather(indices, values, step, indptr[i], indptr[i + 1], flat, P, row)
+        for c in range(m):
+            S[i, c] = b[c] + row[c]
+
+
+@kernel
+def csr_adjoint(indptr, indices, values, step, R, G):
+    """G_j += Σ_i x_ij R_i. Given R (R, m). Filled G (d, P)."""
+    P, m, flat = G.shape[1], R.shape[1], G.ravel()
+    row = np.zeros(P, G.dtype)
+    for i in range(R.shape[0]):
+        for c in range(m):
+            row[c] = R[i, c]
+        scatter(indices, values, step, indptr[i], indptr[i + 1], flat, P, row)
+
+
+@kernel
+def _dense_tile(x, d, i, W, P, c, six, LANES):
+    """six[r, c : c+LANES] = Σ_j x[i+r, j] W[j, c : c+LANES] for r = 0 … 5"""
+    s0, s1, s2 = zeros(W, LANES), zeros(W, LANES), zeros(W, LANES)
+    s3, s4, s5 = zeros(W, LANES), zeros(W, LANES), zeros(W, LANES)
+    at = i * d
+    for j in range(d):
+        w = load(W, j * P + c, LANES)
+        s0 = fma(get(x, at + j), w, s0)
+        s1 = fma(get(x, at + d + j), w, s1)
+        s2 = fma(get(x, at + 2 * d + j), w, s2)
+        s3 = fma(get(x, at + 3 * d + j), w, s3)
+        s4 = fma(get(x, at + 4 * d + j), w, s4)
+        s5 = fma(get(x, at + 5 * d + j), w, s5)
+    store(six, c, s0)
+    store(six, P + c, s1)
+    store(six, 2 * P + c, s2)
+    store(six, 3 * P + c, s3)
+    store(six, 4 * P + c, s4)
+    store(six, 5 * P + c, s5)
+
+
+@kernel
+def dense_scores(X, W, b, S):
+    """S_i = b + Σ_j x_ij W_j for dense rows. Given X (R, d), W (d, P), P ≥ 4, b (m,). Filled S (R, m)."""
+    (R, d), P, m = X.shape, W.shape[1], S.shape[1]
+    x, flat, six = X.ravel(), W.ravel(), np.zeros(6 * P, W.dtype)
+    last_six = np.zeros((6, d), X.dtype)  # the remaining rows, filled up to six
+    for i in range(0, R, 6):
+        rows, source, at = min(6, R - i), x, i
+        if rows < 6:
+            for r in range(rows):
+                for j in range(d):
+                    last_six[r, j] = X[i + r, j]
+            source, at = last_six.ravel(), 0
+        c = 0
+        while c + 8 <= P:
+            _dense_tile(source, d, at, flat, P, c, six, L8)
+            c += 8
+        if c + 4 <= P:
+            _dense_tile(source, d, at, flat, P, c, six, L4)
+        for r in range(rows):
+            for c in range(m):
+                S[i + r, c] = b[c] + six[r * P + c]
+
+
+@kernel
+def _dense_adjoint_tile(x, d, j, rows, first, R, P, c, G, LANES):
+    """G[j+f, c : c+LANES] += Σ_i x[first+i, j+f] R[i, c : c+LANES] for f = 0 … 5"""
+    at = j * P + c
+    g0, g1, g2 = load(G, at, LANES), load(G, at + P, LANES), load(G, at + 2 * P, LANES)
+    g3, g4, g5 = load(G, at + 3 * P, LANES), load(G, at + 4 * P, LANES), load(G, at + 5 * P, LANES)
+    for i in range(rows):
+        r = load(R, i * P + c, LANES)
+        here = (first + i) * d + j
+        g0 = fma(get(x, here), r, g0)
+        g1 = fma(get(x, here + 1), r, g1)
+        g2 = fma(get(x, here + 2), r, g2)
+        g3 = fma(get(x, here + 3), r, g3)
+        g4 = fma(get(x, here + 4), r, g4)
+        g5 = fma(get(x, here + 5), r, g5)
+    store(G, at, g0)
+    store(G, at + P, g1)
+    store(G, at + 2 * P, g2)
+    store(G, at + 3 * P, g3)
+    store(G, at + 4 * P, g4)
+    store(G, at + 5 * P, g5)
+
+
+@kernel
+def dense_adjoint(X, R, G):
+    """G_j += Σ_i x_ij R_i for dense rows. Given X (R, d), R (R, m). Filled G (d, P), P ≥ 4.
+
+    Sixteen rows at a time: they stay in the first- and second-level cache while all features pass.
+    """
+    (n, d), P, m = X.shape, G.shape[1], R.shape[1]
+    x, flat, some = X.ravel(), G.ravel(), np.zeros((16, P), G.dtype)
+    residual = some.ravel()
+    for first in range(0, n, 16):
+        rows = min(16, n - first)
+        for i in range(rows):
+            for c in range(m):
+                some[i, c] = R[first + i, c]
+        j = 0
+        while j + 6 <= d:
+            c = 0
+            while c + 8 <= P:
+                _dense_adjoint_tile(x, d, j, rows, first, residual, P, c, flat, L8)
+                c += 8
+            if c + 4 <= P:
+                _dense_adjoint_tile(x, d, j, rows, first, residual, P, c, flat, L4)
+            j += 6
+        while j < d:
+            for i in range(rows):
+                value = X[first + i, j]
+                for c in range(m):
+                    G[j, c] += value * some[i, c]
+            j += 1

@@ -1,0 +1,273 @@
+"""Where each weight lives: rows and a flat w in, scores out, and the adjoint of that map.
+
+    scores   S_i = Φ (Wᵀ x_i + b)           node i, one number for each label
+    adjoint  W += x_i (Φᵀ r_i)ᵀ, b += Φᵀ r_i, and the same for the edges
+
+    flat w = [ W (d, P) | b (P,) | edges (kinds, K, K) ]       feature-major: labels are contiguous
+
+Solvers see the flat w; nothing outside this file knows its shape. Φ (K, m) holds features of the labels.
+None means the identity, one weight vector for each label (m = K). Two classes are Φ = (−½, ½), m = 1:
+their penalty, ``coef_`` and hinge are then the textbook's (see ``two_classes``).
+
+P ≥ m is m rounded up to a width the kernels like; the columns beyond m are zero in w, in every gradient
+and in every direction, so no solver needs to know them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+import scipy.sparse as sp
+
+from .records import Csr, Floats, Rows, Scores, Structures
+
+__all__ = ["Layout", "Weights", "padded", "two_classes"]
+
+
+def padded(m: int) -> int:
+    """How many columns are stored for m: 1, 4, 8, 16, or beyond that a multiple of 4.
+
+    >>> [padded(m) for m in (1, 3, 5, 10, 17, 26)]
+    [1, 4, 8, 16, 20, 28]
+    """
+    for width in (1, 4, 8, 16):
+        if m <= width:
+            return width
+    return -(-m // 4) * 4
+
+
+def two_classes() -> Floats:
+    """Φ = (−½, ½): scores are (−½s, ½s), so softmax gives σ(s) and the penalty is that of one vector.
+
+    The two-row softmax with penalty ½‖W‖² has at its optimum W = (−½w, ½w), hence ¼‖w‖²: its C is half
+    of the textbook's for the same w.
+    """
+    return np.array([[-0.5], [0.5]])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A flat w unpacked for one pass: W (d, P), b (m,), edge (kinds, K, K) or None. Views or casts."""
+
+    W: Floats
+    b: Floats
+    edge: Floats | None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Weights for d features and K labels, with or without an intercept and tables for the edges.
+
+    >>> import numpy as np
+    >>> from argmax.layouts import Layout
+    >>> from argmax.records import Structures
+    >>> layout = Layout(features=2, labels=3)
+    >>> w = layout.pack(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([0.0, 0.5, 0.0]))
+    >>> layout.scores(Structures(np.array([[2.0, 1.0]])), w).node
+    array([[2. , 1.5, 3. ]])
+    """
+
+    features: int  # d
+    labels: int  # K
+    label_features: Floats | None = None  # Φ (K, m)
+    intercept: bool = True
+    free_intercept: bool = True
+    edge_kinds: int = 0
+    compiled: bool = False
+
+    # Shape
+
+    @property
+    def columns(self) -> int:
+        """m, the number of weight columns."""
+        return self.labels if self.label_features is None else int(self.label_features.shape[1])
+
+    @property
+    def width(self) -> int:
+        """P, the columns stored."""
+        return padded(self.columns)
+
+    @property
+    def node_size(self) -> int:
+        return (self.features + int(self.intercept)) * self.width
+
+    @property
+    def size(self) -> int:
+        return self.node_size + self.edge_kinds * self.labels**2
+
+    @cached_property
+    def free(self) -> slice:
+        """The entries that no penalty touches."""
+        if not (self.intercept and self.free_intercept):
+            return slice(0, 0)
+        return slice(self.features * self.width, self.features * self.width + self.columns)
+
+    # Unpacked views
+
+    def matrix(self, w: Floats) -> Floats:
+        """The node weights as (d [+ 1], P), the intercept in the last row. A view."""
+        return w[: self.node_size].reshape(-1, self.width)
+
+    def weights(self, w: Floats, dtype: Any = np.float64) -> Weights:
+        table = self.matrix(w).astype(dtype, copy=False)
+        m = self.columns
+        b = table[self.features, :m] if self.intercept else np.zeros(m, dtype)
+        edge = None
+        if self.edge_kinds:
+            edge = w[self.node_size :].reshape(self.edge_kinds, self.labels, self.labels)
+        return Weights(np.ascontiguousarray(table[: self.features]), b, edge)
+
+    def pack(self, coef: Floats, intercept: Floats | None = None, edge: Floats | None = None) -> Floats:
+        """The flat w of coef (m, d), intercept (m,) and edge tables."""
+        w = np.zeros(self.size)
+        table = self.matrix(w)
+        table[: self.features, : self.columns] = np.asarray(coef).T
+        if self.intercept and intercept is not None:
+            table[self.features, : self.columns] = intercept
+        if edge is not None:
+            w[self.node_size :] = np.asarray(edge).ravel()
+        return w
+
+    def named(self, w: Floats) -> dict[str, Floats]:
+        """The parts of w under the names users know: coef (m, d), intercept (m,), edge."""
+        parts = self.weights(w)
+        named = {"coef": parts.W[:, : self.columns].T.copy(), "intercept": parts.b.copy()}
+        if parts.edge is not None:
+            named["edge"] = parts.edge.copy()
+        return named
+
+    # The linear map
+
+    def scores(self, block: Structures, w: Floats) -> Scores:
+        return self.block_scores(block, self.weights(w, product_dtype(block.rows)))
+
+    def block_scores(self, block: Structures, weights: Weights) -> Scores:
+        node = self._products(block.rows, weights)
+        if self.label_features is not None:
+            node = node @ self.label_features.T
+        return Scores(node.astype(np.float64, copy=False), weights.edge, block.offsets)
+
+    def _products(self, rows: Rows, weights: Weights) -> Floats:
+        m = self.columns
+        if not self.compiled:
+            X = as_matrix(rows)
+            return np.asarray(X @ weights.W[:, :m] + weights.b)
+        if not isinstance(rows, Csr) and self.width == 1:
+            return np.asarray(rows @ weights.W + weights.b)
+        from .kernels import products
+
+        node = np.empty((len(rows), m), weights.W.dtype)
+        if isinstance(rows, Csr):
+            products.csr_scores(*csr_arguments(rows), weights.W, weights.b, node)
+        else:
+            products.dense_scores(rows, weights.W, weights.b, node)
+        return node
+
+    def adjoint(self, block: Structures, residual: Scores, out: Floats) -> None:
+        """out += Ψᵀ residual, for the rows of a block."""
+        node = self.reduced(residual.node)
+        table = self.matrix(out)
+        self._add_products(block.rows, node, table)
+        self.adjoint_shared(node, residual.edge, out)
+
+    def adjoint_shared(self, node: Floats, edge: Floats | None, out: Floats) -> None:
+        """The part of the adjoint that no row of X enters: intercept and edge tables."""
+        if self.intercept:
+            self.matrix(out)[self.features, : self.columns] += node.sum(axis=0)
+        if edge is not None and self.edge_kinds:
+            out[self.node_size :] += edge.ravel()
+
+    def reduced(self, node: Floats) -> Floats:
+        """Φᵀ r for each node: residuals of the labels as residuals of the weight columns."""
+        return node if self.label_features is None else node @ self.label_features
+
+    def _add_products(self, rows: Rows, node: Floats, table: Floats) -> None:
+        m, d = self.columns, self.features
+        if not self.compiled or (self.width == 1 and not isinstance(rows, Csr)):
+            table[:d, :m] += as_matrix(rows).T @ node.astype(product_dtype(rows), copy=False)
+            return
+        from .kernels import products
+
+        if isinstance(rows, Csr):
+            products.csr_adjoint(*csr_arguments(rows), node, table)
+        elif rows.dtype == table.dtype:
+            products.dense_adjoint(rows, node, table)
+        else:  # float32 products: a block at a time, then added up in float64
+            part = np.zeros((d, self.width), rows.dtype)
+            products.dense_adjoint(rows, node.astype(rows.dtype), part)
+            table[:d] += part
+
+    def adjoint_columns(self, by_column: Rows, node: Floats, out: Floats, columns: slice) -> None:
+        """W[columns] += (Xᵀ R)[columns]: one owner for each feature.
+
+        ``by_column`` is the transposed sparse rows, or the dense rows themselves; ``node`` is (R, P),
+        padded with zeros.
+        """
+        table = self.matrix(out)[columns]
+        if not isinstance(by_column, Csr):
+            table += by_column[:, columns].T @ node.astype(by_column.dtype, copy=False)
+        elif not self.compiled:
+            table += as_matrix(by_column[columns]) @ node
+        else:
+            from .kernels import products
+
+            part = np.empty((len(table), self.width))
+            none = np.zeros(self.width)
+            products.csr_scores(*csr_arguments(by_column[columns]), node, none, part)
+            table += part
+
+    # Sizes of feature vectors
+
+    def norms(self, block: Structures) -> Floats:
+        """A bound on the curvature of each example's dual step: ‖x_i‖², halved for two classes."""
+        rows = block.rows
+        scale = 1.0 if self.label_features is None else 0.5
+        if not isinstance(rows, Csr):
+            return scale * np.einsum("ij,ij->i", rows, rows, dtype=float)
+        if rows.values is None:
+            return scale * np.diff(rows.indptr).astype(float)
+        squares = as_matrix(rows).multiply(as_matrix(rows)).sum(axis=1)
+        return scale * np.asarray(squares, dtype=float).ravel()
+
+    def gram(self, rows: Rows, weight: Floats, out: Floats) -> None:
+        """out += Σ_i weight_i x̃_i x̃_iᵀ, where x̃ is x with a 1 appended if there is an intercept."""
+        d, X = self.features, as_matrix(rows)
+        root = np.sqrt(weight)
+        if sp.issparse(X):
+            scaled = X.multiply(root[:, None]).tocsr()
+            out[:d, :d] += (scaled.T @ scaled).toarray()
+        else:
+            scaled = X * root[:, None].astype(X.dtype)
+            out[:d, :d] += scaled.T @ scaled
+        if self.intercept:
+            column = np.asarray(X.T @ weight.astype(X.dtype)).ravel()
+            out[d, :d] += column
+            out[:d, d] += column
+            out[d, d] += weight.sum()
+
+
+def product_dtype(rows: Rows) -> np.dtype[Any]:
+    """Dense products run in the dtype of the rows. Sparse ones are bound by memory: always float64."""
+    return np.dtype(np.float64) if isinstance(rows, Csr) else rows.dtype
+
+
+def csr_arguments(rows: Csr) -> tuple[Any, ...]:
+    """indptr, indices, values, step: indicators are a single 1 read again and again."""
+    if rows.values is None:
+        return rows.indptr, rows.indices, np.ones(1), 0
+    return rows.indptr, rows.indices, rows.values, 1
+
+
+def as_matrix(rows: Rows) -> Any:
+    """The rows as something NumPy can multiply."""
+    if not isinstance(rows, Csr):
+        return rows
+    first, last = int(rows.indptr[0]), int(rows.indptr[-1])
+    values = np.ones(last - first) if rows.values is None else rows.values[first:last]
+    arrays = (values, rows.indices[first:last], rows.indptr - first)
+    return sp.csr_array(arrays, shape=rows.shape)

@@ -1,0 +1,102 @@
+"""Losses. With A = max or log-sum-exp:   loss = A(score + cost) − A(score | truth).
+
+    loss         A     cost   residual = ∂loss/∂scores
+    log          sum   no     marginals − truth               softmax regression; CRF
+
+A loss declares what it is (smooth, convex, with or without a cost) and fills residuals; it knows spaces,
+but neither features nor weights. The same few lines serve classes and sequences.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import final
+
+import numpy as np
+
+from .errors import InvalidInput, Unsupported
+from .records import Floats, Scores, Truth
+from .spaces import Space
+
+__all__ = ["Log", "Loss", "get"]
+
+
+class Loss(ABC):
+    """One loss. To add one, implement ``evaluate`` (and, where smooth, ``curvature``)."""
+
+    name: str
+    smooth: bool  # has a gradient everywhere
+    convex: bool
+    takes_cost: bool
+    free_intercept: bool  # whether the intercept goes unpenalised
+    probabilities: bool  # whether softmax of the scores estimates P(y | x)
+
+    @abstractmethod
+    def evaluate(self, space: Space, scores: Scores, truth: Truth, residual: Scores) -> Floats:
+        """Values (n,) of the weighted losses; ``residual`` is filled with their gradient."""
+
+    @abstractmethod
+    def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
+        """Σ_i weight_i · loss*(scale · r_i): the dual value of the residuals at ``scores``, shrunk."""
+
+    def check(self, truth: Truth) -> None:
+        """Refuse what the loss would have to ignore."""
+        if truth.cost is not None and not self.takes_cost:
+            raise Unsupported(f"loss {self.name!r} has no cost. Use cost=None, or loss='hinge'.")
+
+
+@final
+class Log(Loss):
+    """The negative log-likelihood −log P(y | x) = log Z − score(y).
+
+    Cross-entropy with a one-hot truth, which is also the Kullback–Leibler divergence from it.
+
+    >>> import numpy as np
+    >>> from argmax.losses import Log
+    >>> from argmax.records import Scores, Truth
+    >>> from argmax.spaces import Classes
+    >>> scores, residual = Scores(np.zeros((1, 4))), Scores(np.empty((1, 4)))
+    >>> float(Log().evaluate(Classes(4), scores, Truth(np.array([2])), residual)[0]) == np.log(4)
+    True
+    >>> residual.node
+    array([[ 0.25,  0.25, -0.75,  0.25]])
+    """
+
+    name = "log"
+    smooth = True
+    convex = True
+    takes_cost = False
+    free_intercept = True
+    probabilities = True
+
+    def evaluate(self, space: Space, scores: Scores, truth: Truth, residual: Scores) -> Floats:
+        total, _ = space.marginals(scores, truth.weight, residual)
+        space.parts(scores, truth.labels, truth.weight, residual)
+        values = total.value - space.score(scores, truth.labels)
+        return values if truth.weight is None else values * truth.weight
+
+    def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
+        """−Σ weight · entropy of the mixture scale · marginals + (1 − scale) · truth (classes only)."""
+        _, p = space.marginals(scores)
+        mixture = scale * p.node
+        mixture[np.arange(len(mixture)), truth.labels] += 1.0 - scale
+        logs = np.log(np.where(mixture > 0, mixture, 1.0))
+        entropy = np.einsum("ij,ij->i", mixture, logs)
+        return float(entropy.sum() if truth.weight is None else entropy @ truth.weight)
+
+
+_BY_NAME = {loss.name: loss for loss in (Log(),)}
+
+
+def get(loss: str | Loss) -> Loss:
+    """A loss by its name, or the loss itself.
+
+    >>> from argmax import losses
+    >>> losses.get("log").smooth
+    True
+    """
+    if isinstance(loss, Loss):
+        return loss
+    if loss not in _BY_NAME:
+        raise InvalidInput(f"loss must be one of {sorted(_BY_NAME)}; got {loss!r}.")
+    return _BY_NAME[loss]

@@ -1,0 +1,200 @@
+"""The objective: loss plus penalty, and everything a solver may ask about it. Read this file first.
+
+    F(w) = C Σ_i s_i loss_i(w) + l1 ‖w‖₁ + ½ l2 ‖w‖²
+
+``l1`` and ``l2`` come from ``penalty`` and ``l1_ratio`` (1 and 0, 0 and 1, or a mixture); C = ∞ or
+penalty None leave the loss alone. Free entries (the intercept of a log loss) are not penalised.
+
+How other people write it: the mean form λR + (1/n) Σ loss has λ = 1/(nC); the sum form λR + Σ loss has
+λ = 1/C; CRFsuite's c2 is 1/(2C).
+
+The certificate. With residuals r_i = ∂loss_i/∂scores at w, g = C Σ s_i Ψᵀ r_i, and Ω the penalty, Fenchel
+duality gives, for any w,
+
+    F(w) − min F  ≤  Ω(w) + Ω*(−g) + ⟨w, g⟩  =  gap                Ω*(u) = Σ_j (|u_j| − l1)₊² / (2 l2)
+
+which for the plain l2 penalty is ½‖gradient‖²: a proof of quality for free at every point. It needs
+g = 0 in the free entries, so ``settled`` first solves for those alone. With l1 only, Ω* is the indicator of
+‖u‖∞ ≤ l1, and the residuals are shrunk by a common factor until they fit (``Loss.conjugate``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from . import passes
+from .engines import Engine, Shard
+from .passes import Problem
+from .records import Floats
+
+__all__ = ["Line", "Objective", "Point"]
+
+
+@final
+class Objective:
+    """F, for given data, engine and penalty."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        shards: Sequence[Shard],
+        engine: Engine,
+        C: float = 1.0,
+        l1: float = 0.0,
+        l2: float = 1.0,
+    ) -> None:
+        if math.isinf(C):
+            C, l1, l2 = 1.0, 0.0, 0.0
+        self.problem, self.shards, self.engine = problem, shards, engine
+        self.C, self.l1, self.l2 = C, l1, l2
+
+    @property
+    def size(self) -> int:
+        return self.problem.layout.size
+
+    @property
+    def penalised(self) -> bool:
+        return self.l1 > 0 or self.l2 > 0
+
+    @property
+    def small(self) -> bool:
+        """Whether passes cost so little that solvers polish to the last digit."""
+        return not self.problem.layout.compiled
+
+    @property
+    def curved(self) -> bool:
+        """Whether Hessian products are available."""
+        return self.problem.space.curved and self.problem.loss.smooth
+
+    @cached_property
+    def zero(self) -> float:
+        """F(0): what ``tol`` is relative to, whatever the start."""
+        return self.C * float(self.fold(passes.at_zero)["value"])
+
+    def fold(self, task: Any, *arguments: Any) -> Any:
+        return self.engine.fold(task, self.shards, self.problem, *arguments)
+
+    def at(self, w: Floats) -> Point:
+        """F, its gradient and its certificate at w: one pass over the data."""
+        stamp = object()
+        sums = self.fold(passes.evaluate, w, stamp)
+        return Point(self, w, stamp, self.C * sums["value"], self.C * sums["gradient"])
+
+    def bound(self, w: Floats) -> Floats:
+        """A copy of w that is zero where nothing is penalised."""
+        result = w.copy()
+        result[self.problem.layout.free] = 0.0
+        return result
+
+    def penalty(self, w: Floats) -> float:
+        inside = self.bound(w)
+        value = 0.5 * self.l2 * float(inside @ inside) if self.l2 else 0.0
+        return value + (self.l1 * float(np.abs(inside).sum()) if self.l1 else 0.0)
+
+    def settled(self, point: Point) -> Point:
+        """The same w with the free entries solved to zero gradient: Newton's method on them alone."""
+        layout = self.problem.layout
+        free, m = layout.free, layout.columns
+        if free.stop == free.start or not self.curved:
+            return point
+        shift, total = np.zeros(m), abs(point.data_gradient[free]).max()
+        scale = self.C * sum(_total_weight(shard) for shard in self.shards)
+        if total <= 1e-13 * scale:
+            return point
+        for _ in range(20):
+            sums = self.fold(passes.shifted, point.w, point.stamp, shift)
+            step = np.linalg.lstsq(sums["hessian"], sums["gradient"], rcond=1e-12)[0]
+            step *= min(1.0, 4.0 / max(abs(step).max(), 1e-300))  # far away, a long step would overshoot
+            shift -= step
+            if self.C * abs(sums["gradient"]).max() <= 1e-14 * scale or abs(step).max() < 1e-15:
+                break
+        w = point.w.copy()
+        w[free] += shift
+        return self.at(w)
+
+
+@final
+class Point:
+    """F at one w. ``gradient`` is that of loss and l2 penalty; l1 is left to proximal steps."""
+
+    def __init__(
+        self, objective: Objective, w: Floats, stamp: Any, loss: float, data_gradient: Floats
+    ) -> None:
+        self.objective, self.w, self.stamp = objective, w, stamp
+        self.loss, self.data_gradient = loss, data_gradient
+        self.value = loss + objective.penalty(w)
+
+    @cached_property
+    def gradient(self) -> Floats:
+        if not self.objective.l2:
+            return self.data_gradient
+        return self.data_gradient + self.objective.l2 * self.objective.bound(self.w)
+
+    @cached_property
+    def gap(self) -> float:
+        """An upper bound on F(w) − min F, given zero gradient in the free entries; ∞ without penalty."""
+        objective = self.objective
+        if not objective.penalised:
+            return math.inf
+        w, g = objective.bound(self.w), objective.bound(self.data_gradient)
+        if objective.l2:
+            over = g + objective.l2 * w if not objective.l1 else None
+            if over is not None:
+                return float(over @ over) / (2 * objective.l2)
+            outside = np.maximum(np.abs(g) - objective.l1, 0.0)
+            conjugate = float(outside @ outside) / (2 * objective.l2)
+            return max(objective.penalty(w) + conjugate + float(w @ g), 0.0)
+        largest = float(np.abs(g).max())
+        scale = 1.0 if largest <= objective.l1 else objective.l1 / largest
+        dual = -objective.C * float(
+            objective.fold(passes.conjugate, self.w, self.stamp, scale)["conjugate"]
+        )
+        return max(self.value - dual, 0.0)
+
+    @property
+    def relative_gap(self) -> float:
+        return self.gap / self.objective.zero if self.objective.zero else 0.0
+
+    def hvp(self, v: Floats) -> Floats:
+        """∇²F(w) v, from the scores that the pass at w left behind."""
+        objective = self.objective
+        sums = objective.fold(passes.curvature, self.w, self.stamp, v)
+        product: Floats = objective.C * sums["gradient"]
+        if objective.l2:
+            product += objective.l2 * objective.bound(v)
+        return product
+
+    def line(self, direction: Floats) -> Line:
+        """F along w + step · direction, each trial costing no product with x."""
+        return Line(self, direction)
+
+
+@final
+class Line:
+    """step ↦ (value, slope) of F without its l1 part; scores are linear in w, so x is read only once."""
+
+    def __init__(self, point: Point, direction: Floats) -> None:
+        self.point, self.direction = point, direction
+        objective = point.objective
+        objective.fold(passes.direction, point.w, point.stamp, direction)
+        w, v = objective.bound(point.w), objective.bound(direction)
+        self._ww, self._wv, self._vv = float(w @ w), float(w @ v), float(v @ v)
+
+    def __call__(self, step: float) -> tuple[float, float]:
+        point, objective = self.point, self.point.objective
+        sums = objective.fold(
+            passes.along, point.w, point.stamp, self.direction, step
+        )
+        quadratic = 0.5 * objective.l2 * (self._ww + step * (2 * self._wv + step * self._vv))
+        slope = objective.l2 * (self._wv + step * self._vv)
+        return objective.C * sums["value"] + quadratic, objective.C * sums["slope"] + slope
+
+
+def _total_weight(shard: Shard) -> float:
+    weight = shard.truth.weight
+    return float(len(shard) if weight is None else weight.sum())

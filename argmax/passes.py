@@ -1,0 +1,374 @@
+"""One pass over a shard: what an engine runs, from weights to sums.
+
+    evaluate    w          Σ loss and its gradient; leaves scores behind
+    curvature   v          Σ Ψᵀ H_i Ψ v, from the scores left behind
+    direction   v          leaves Ψ v behind
+    along       step       Σ loss and slope at scores + step · (Ψ v), without touching x
+    conjugate   scale      the dual value of the residuals
+
+Each task cuts its shard into blocks of rows. Where the gradient is small, a fixed number of row parts
+each sum their own, and the parts are added in order. Where it is large (text: millions of weights),
+blocks write residuals, then each range of features has one owner that sums in row order. Either way the
+order of every sum comes from the data, not from the threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .engines import Crew, Shard
+from .engines.base import Sums
+from .checks import compressed
+from .layouts import Layout, as_matrix, product_dtype
+from .losses import Loss
+from .records import Csr, Floats, Rows, Scores
+from .spaces import Space
+
+__all__ = [
+    "Problem", "along", "at_zero", "conjugate", "curvature", "diagonal", "direction", "evaluate",
+    "gram", "hessian", "outputs", "shifted"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is being learned: a space, a layout of weights and a loss."""
+
+    space: Space
+    layout: Layout
+    loss: Loss
+
+
+def _like(problem: Problem, node: Floats, scores: Scores) -> Scores:
+    """Scores-shaped memory over ``node``; shared edge tables get one private table each."""
+    edge = None if scores.edge is None else np.zeros(scores.edge.shape)
+    return Scores(node, edge, scores.offsets)
+
+
+def _scores(shard: Shard, problem: Problem, weights: Any, block: int) -> Scores:
+    structures, _, _ = shard.open(block)
+    return problem.layout.block_scores(structures, weights)
+
+
+def evaluate(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any) -> Sums:
+    """{"value": Σ s_i loss_i(w), "gradient": its gradient}."""
+    layout = problem.layout
+    weights = layout.weights(w, product_dtype(shard.structures.rows))
+    kept = shard.keep("node", stamp, (shard.structures.nodes, layout.labels))
+
+    def block_residual(block: int) -> tuple[float, Scores]:
+        _, truth, nodes = shard.open(block)
+        scores = _scores(shard, problem, weights, block)
+        kept[nodes] = scores.node
+        residual = _like(problem, np.empty_like(scores.node), scores)
+        values = problem.loss.evaluate(problem.space, scores, truth, residual)
+        return float(values.sum()), residual
+
+    return _adjoint(shard, crew, problem, block_residual)
+
+
+def curvature(
+    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, direction: Floats
+) -> Sums:
+    """{"gradient": Σ s_i Ψᵀ (∂² log Z) Ψ · direction}: a Hessian product."""
+    layout, space = problem.layout, problem.space
+    ahead = layout.weights(direction, product_dtype(shard.structures.rows))
+    marginals = _marginals(shard, crew, problem, w, stamp)
+
+    def block_residual(block: int) -> tuple[float, Scores]:
+        structures, truth, nodes = shard.open(block)
+        step = layout.block_scores(structures, ahead)
+        out = _like(problem, np.empty_like(step.node), step)
+        space.curvature(Scores(marginals[nodes]), _weight(truth.weight, nodes), step, out)
+        return 0.0, out
+
+    return _adjoint(shard, crew, problem, block_residual)
+
+
+def direction(
+    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, v: Floats
+) -> Sums:
+    """Leaves the scores of v behind, for ``along``."""
+    node = _kept_scores(shard, crew, problem, w, stamp)
+    kept = shard.keep("step", stamp, node.shape)
+    ahead = problem.layout.weights(v, product_dtype(shard.structures.rows))
+
+    def block(i: int) -> None:
+        kept[shard.open(i)[2]] = _scores(shard, problem, ahead, i).node
+
+    crew.run(block, len(shard.blocks))
+    return {}
+
+
+def along(
+    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, v: Floats, step: float
+) -> Sums:
+    """{"value", "slope"} of Σ s_i loss_i at w + step · v, from the scores of w and of v."""
+    layout = problem.layout
+    node, ahead = shard.kept("node", stamp), shard.kept("step", stamp)
+    edge, edge_ahead = layout.weights(w).edge, layout.weights(v).edge
+
+    def block(i: int) -> tuple[float, float]:
+        structures, truth, nodes = shard.open(i)
+        there = None if edge is None or edge_ahead is None else edge + step * edge_ahead
+        scores = Scores(node[nodes] + step * ahead[nodes], there, structures.offsets)
+        residual = _like(problem, np.empty_like(scores.node), scores)
+        values = problem.loss.evaluate(problem.space, scores, truth, residual)
+        slope = float(np.vdot(residual.node, ahead[nodes]))
+        if residual.edge is not None and edge_ahead is not None:
+            slope += float(np.vdot(residual.edge, edge_ahead))
+        return float(values.sum()), slope
+
+    pieces = crew.run(block, len(shard.blocks))
+    return {"value": sum(value for value, _ in pieces), "slope": sum(slope for _, slope in pieces)}
+
+
+def conjugate(
+    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, scale: float
+) -> Sums:
+    """{"conjugate": Σ s_i loss*(scale · r_i)} with the residuals r of w."""
+    node = _kept_scores(shard, crew, problem, w, stamp)
+    edge = problem.layout.weights(w).edge
+
+    def block(i: int) -> float:
+        structures, truth, nodes = shard.open(i)
+        scores = Scores(node[nodes], edge, structures.offsets)
+        return problem.loss.conjugate(problem.space, scores, truth, scale)
+
+    return {"conjugate": sum(crew.run(block, len(shard.blocks)))}
+
+
+def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
+    """{"value": Σ s_i loss_i(0)}, the yardstick that ``tol`` is measured with."""
+    k, layout = problem.layout.labels, problem.layout
+    edge = np.zeros((layout.edge_kinds, k, k)) if layout.edge_kinds else None
+
+    def block(i: int) -> float:
+        structures, truth, _ = shard.open(i)
+        scores = Scores(np.zeros((structures.nodes, k)), edge, structures.offsets)
+        residual = _like(problem, np.empty_like(scores.node), scores)
+        return float(problem.loss.evaluate(problem.space, scores, truth, residual).sum())
+
+    return {"value": sum(crew.run(block, len(shard.blocks)))}
+
+
+def shifted(
+    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, shift: Floats
+) -> Sums:
+    """{"gradient" (m,), "hessian" (m, m)} of Σ s_i loss_i in the intercept, at intercept + shift."""
+    layout, space = problem.layout, problem.space
+    node = _kept_scores(shard, crew, problem, w, stamp)
+    phi = np.eye(layout.labels) if layout.label_features is None else layout.label_features
+    move = phi @ shift
+
+    def block(i: int) -> tuple[Floats, Floats]:
+        _, truth, nodes = shard.open(i)
+        _, p = space.marginals(Scores(node[nodes] + move))
+        weight = _weight(truth.weight, nodes)
+        weighted = p.node * weight[:, None]
+        totals = weighted.sum(axis=0)
+        truths = np.bincount(truth.labels, weights=weight, minlength=layout.labels)
+        return phi.T @ (totals - truths), phi.T @ (np.diag(totals) - weighted.T @ p.node) @ phi
+
+    pieces = crew.run(block, len(shard.blocks))
+    return {
+        "gradient": sum((g for g, _ in pieces), np.zeros(layout.columns)),
+        "hessian": sum((h for _, h in pieces), np.zeros((layout.columns,) * 2)),
+    }
+
+
+def gram(
+    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, every: int, mean: bool
+) -> Sums:
+    """{"gram": Σ c_i x̃ x̃ᵀ, "rows": Σ s_i} over every ``every``-th row; c as in ``_row_curvature``."""
+    layout = problem.layout
+    side = layout.features + int(layout.intercept)
+    s, share = _row_curvature(shard, crew, problem, w, stamp, mean)
+    rows = shard.structures.rows
+    blocks = [(a, b) for a, b in shard.blocks]
+
+    def block(i: int) -> Floats:
+        start, stop = blocks[i]
+        chosen = slice(start + (-start) % every, stop, every)
+        out = np.zeros((side, side))
+        if chosen.start < stop:
+            layout.gram(_pick(rows, chosen), share[chosen], out)
+        return out
+
+    total = np.zeros((side, side))
+    for first in range(0, len(blocks), 8):  # eight private matrices at a time, added in order
+        count = min(8, len(blocks) - first)
+        for part in crew.run(lambda i, first=first: block(first + i), count):  # type: ignore[misc]
+            total += part
+    counted = sum(float(s[a + (-a) % every : b : every].sum()) for a, b in blocks)
+    return {"gram": total, "rows": counted}
+
+
+def hessian(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any) -> Sums:
+    """{"hessian": Σ s_i Φᵀ(diag p_i − p_i p_iᵀ)Φ ⊗ x̃_i x̃_iᵀ}, weights ordered (feature, column).
+
+    With z_i = x̃_i ⊗ Φᵀp_i the second term is a single product −Σ s_i z_i z_iᵀ.
+    """
+    layout = problem.layout
+    d, m = layout.features + int(layout.intercept), layout.columns
+    p_all = _marginals(shard, crew, problem, w, stamp)
+    phi = np.eye(layout.labels) if layout.label_features is None else layout.label_features
+
+    def block(i: int) -> Floats:
+        structures, truth, nodes = shard.open(i)
+        X = as_matrix(structures.rows)
+        X = X.toarray() if isinstance(structures.rows, Csr) else X.astype(float, copy=False)
+        if layout.intercept:
+            X = np.hstack([X, np.ones((len(X), 1))])
+        p, s = p_all[nodes], _weight(truth.weight, nodes)
+        q = p @ phi
+        Z = (X[:, :, None] * (np.sqrt(s)[:, None] * q)[:, None, :]).reshape(len(X), -1)
+        H = -(Z.T @ Z).reshape(d, m, d, m)
+        for a in range(m):
+            for b in range(m):
+                share = p @ (phi[:, a] * phi[:, b])
+                if a == b or layout.label_features is not None:
+                    H[:, a, :, b] += (X * (s * share)[:, None]).T @ X
+        return H.reshape(d * m, d * m)
+
+    total = np.zeros((d * m, d * m))
+    for i in range(len(shard.blocks)):
+        total += block(i)
+    return {"hessian": total}
+
+
+def outputs(shard: Shard, crew: Crew, problem: Problem, w: Floats) -> Sums:
+    """{"node": the scores of every node}."""
+    weights = problem.layout.weights(w, product_dtype(shard.structures.rows))
+    node = np.empty((shard.structures.nodes, problem.layout.labels))
+
+    def block(i: int) -> None:
+        node[shard.open(i)[2]] = _scores(shard, problem, weights, i).node
+
+    crew.run(block, len(shard.blocks))
+    return {"node": node}
+
+
+# What the tasks share
+
+
+def _weight(weight: Floats | None, nodes: slice) -> Floats:
+    return np.ones(nodes.stop - nodes.start) if weight is None else weight
+
+
+def _pick(rows: Rows, chosen: slice) -> Rows:
+    """Every so-many-th row; of sparse rows a copy."""
+    if chosen.step == 1 or not isinstance(rows, Csr):
+        return rows[chosen]
+    return compressed(as_matrix(rows)[chosen])
+
+
+def _row_curvature(
+    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, mean: bool
+) -> tuple[Floats, Floats]:
+    """Weights s of the rows, and how strongly each row curves one weight column.
+
+    ½ s_i, the Böhning bound; or with ``mean`` the mean curvature s_i (1 − ‖p_i‖²)/(K − 1) at w.
+    """
+    layout = problem.layout
+    s = _weight(shard.truth.weight, slice(0, shard.structures.nodes))
+    share = 0.5 * s
+    if mean:
+        p = _marginals(shard, crew, problem, w, stamp)
+        share = (1.0 - np.einsum("ij,ij->i", p, p)) / max(layout.labels - 1, 1)
+        np.maximum(share, 1e-4, out=share)  # rounding may make it negative; a factor needs it positive
+        share *= s
+    if layout.label_features is not None:
+        share *= float((layout.label_features**2).sum())
+    return s, share
+
+
+def diagonal(
+    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, mean: bool
+) -> Sums:
+    """{"diagonal": Σ c_i x̃_ij² for each feature j}: the diagonal of ``gram``, for many features."""
+    s, share = _row_curvature(shard, crew, problem, w, stamp, mean)
+    X = as_matrix(shard.structures.rows)
+    squares = X.multiply(X) if isinstance(shard.structures.rows, Csr) else np.square(X)
+    total = np.asarray(squares.T @ share, dtype=float).ravel()
+    return {"diagonal": np.append(total, share.sum()) if problem.layout.intercept else total}
+
+
+def _kept_scores(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any) -> Floats:
+    """The scores at w: those left behind, or computed anew."""
+    node = shard.kept("node", stamp)
+    if node is None:
+        kept = shard.keep("node", stamp, (shard.structures.nodes, problem.layout.labels))
+        weights = problem.layout.weights(w, product_dtype(shard.structures.rows))
+
+        def block(i: int) -> None:
+            kept[shard.open(i)[2]] = _scores(shard, problem, weights, i).node
+
+        crew.run(block, len(shard.blocks))
+        return np.asarray(kept)
+    return np.asarray(node)
+
+
+def _marginals(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any) -> Floats:
+    """Unweighted marginals at w, kept for the next Hessian product."""
+    p = shard.kept("marginals", stamp)
+    if p is None:
+        node = _kept_scores(shard, crew, problem, w, stamp)
+        p = shard.keep("marginals", stamp, node.shape)
+        edge = problem.layout.weights(w).edge
+
+        def block(i: int) -> None:
+            structures, _, nodes = shard.open(i)
+            out = Scores(p[nodes], None, structures.offsets)
+            problem.space.marginals(Scores(node[nodes], edge, structures.offsets), None, out)
+
+        crew.run(block, len(shard.blocks))
+    return np.asarray(p)
+
+
+def _adjoint(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) -> Sums:
+    """Σ over blocks of value and Ψᵀ residual, in an order that the data alone decides."""
+    if shard.by_columns:
+        return _adjoint_by_columns(shard, crew, problem, block_residual)
+    layout, blocks, parts = problem.layout, len(shard.blocks), shard.parts
+
+    def part(p: int) -> tuple[float, Floats]:
+        value, gradient = 0.0, np.zeros(layout.size)
+        for block in range(p * blocks // parts, (p + 1) * blocks // parts):
+            more, residual = block_residual(block)
+            layout.adjoint(shard.open(block)[0], residual, gradient)
+            value += more
+        return value, gradient
+
+    pieces = crew.run(part, parts)
+    gradient = pieces[0][1]
+    for _, more in pieces[1:]:
+        gradient += more
+    return {"value": sum(value for value, _ in pieces), "gradient": gradient}
+
+
+def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) -> Sums:
+    layout = problem.layout
+    found = shard.slots.get("residual")
+    shape = (shard.structures.nodes, layout.width)
+    # Columns beyond m stay zero for ever: they are cleared once.
+    node = np.zeros(shape) if found is None or found[1].shape != shape else found[1]
+    shard.slots["residual"] = (None, node)
+    gradient = np.zeros(layout.size)
+
+    def block(i: int) -> tuple[float, Floats, Floats | None]:
+        value, residual = block_residual(i)
+        reduced = layout.reduced(residual.node)
+        node[shard.open(i)[2], : layout.columns] = reduced
+        return value, reduced.sum(axis=0)[None, :], residual.edge
+
+    pieces = crew.run(block, len(shard.blocks))
+    for _, total, edge in pieces:
+        layout.adjoint_shared(total, edge, gradient)
+    ranges = shard.column_ranges
+    crew.run(
+        lambda i: layout.adjoint_columns(shard.by_column, node, gradient, ranges[i]), len(ranges)
+    )
+    return {"value": sum(value for value, _, _ in pieces), "gradient": gradient}

@@ -1,0 +1,194 @@
+"""The few shapes that everything passes on.
+
+Conventions, fixed here once and used everywhere:
+
+    n  examples      N  nodes       E  edges
+    R  rows          d  features    K  labels
+
+    Structures   what is given of x          rows (R, d), offsets (n+1,), edges (E, 2)
+    Truth        what is given of y          labels (N,), weight (n,)
+    Scores       ⟨w, Ψ⟩ before the argmax    node (N, K), edge None | (kinds, K, K) | (E, K, K)
+    Answer       what an argmax returns      labels (N,), value (n,), bound (n,)
+    Value        what a log-sum-exp returns  value (n,), exact
+    Solution     what a solver returns       w, objective, gap, status, …
+
+A classifier is the case of one node per example and no edges: then n = N = R and ``offsets`` is
+None. A score of −inf means "not allowed". Marginals, residuals and dual variables are Scores too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Answer", "Csr", "Scores", "Solution", "Structures", "Truth", "Value"]
+
+Floats = NDArray[np.floating[Any]]
+Ints = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Csr:
+    """Sparse rows. ``values`` None means indicators (every stored entry is 1).
+
+    ``indptr`` may be a slice of a longer one: its entries stay positions in the *whole* ``indices``,
+    so a block of rows is a view and costs nothing.
+
+    >>> import numpy as np
+    >>> from argmax.records import Csr
+    >>> rows = Csr(np.array([0, 1, 3]), np.array([2, 0, 1]), None, 3)
+    >>> len(rows), rows.entries, rows[1:2].entries
+    (2, 3, 2)
+    """
+
+    indptr: Ints  # (R + 1,)
+    indices: Ints  # (entries,)
+    values: Floats | None  # (entries,)
+    width: int  # d
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def __getitem__(self, rows: slice) -> Csr:
+        start, stop, _ = rows.indices(len(self))
+        return replace(self, indptr=self.indptr[start : stop + 1])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self), self.width
+
+    @property
+    def entries(self) -> int:
+        """How many entries these rows store."""
+        return int(self.indptr[-1] - self.indptr[0])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float32) if self.values is None else self.values.dtype
+
+
+Rows = NDArray[np.floating[Any]] | Csr
+
+
+@dataclass(frozen=True, slots=True)
+class Structures:
+    """A stack of inputs for any space; classes are the case of one node per example, literally.
+
+    ``offsets`` says where each example's nodes start (None: one node each). ``edges`` are node pairs
+    (None: consecutive nodes in a chain, nothing for classes); ``edge_kind`` says which weight table
+    an edge uses (None: table 0).
+    """
+
+    rows: Rows
+    offsets: Ints | None = None
+    edges: Ints | None = None
+    edge_kind: Ints | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows) if self.offsets is None else len(self.offsets) - 1
+
+    @property
+    def nodes(self) -> int:
+        return len(self.rows)
+
+    def node_range(self, start: int, stop: int) -> tuple[int, int]:
+        """The nodes of examples start … stop−1."""
+        if self.offsets is None:
+            return start, stop
+        return int(self.offsets[start]), int(self.offsets[stop])
+
+    def __getitem__(self, examples: slice) -> Structures:
+        """A block of examples, as a view (offsets start again at 0)."""
+        start, stop, _ = examples.indices(len(self))
+        low, high = self.node_range(start, stop)
+        if self.edges is not None:
+            raise NotImplementedError("structures with explicit edges are not cut into blocks")
+        offsets = None if self.offsets is None else self.offsets[start : stop + 1] - low
+        return Structures(self.rows[low:high], offsets)
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What is known of y: the label of each node, and the weight of each example in the loss.
+
+    ``cost`` (K, K) is Δ(y, y') for losses with a margin; ``allowed`` (N, K) lists several right
+    answers instead of one.
+    """
+
+    labels: Ints  # (N,)
+    weight: Floats | None = None  # (n,)
+    cost: Floats | None = None  # (K, K)
+    allowed: NDArray[np.bool_] | None = None  # (N, K)
+
+    def block(self, examples: slice, nodes: slice) -> Truth:
+        return Truth(
+            self.labels[nodes],
+            None if self.weight is None else self.weight[examples],
+            self.cost,
+            None if self.allowed is None else self.allowed[nodes],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores of a block, or anything of that shape: marginals, residuals, dual variables.
+
+    ``offsets`` is that of the block's Structures, so that a space needs nothing else.
+    """
+
+    node: Floats  # (N, K)
+    edge: Floats | None = None  # (kinds, K, K) shared, or (E, K, K)
+    offsets: Ints | None = None  # (n + 1,)
+
+    def __len__(self) -> int:
+        return len(self.node) if self.offsets is None else len(self.offsets) - 1
+
+    @property
+    def labels(self) -> int:
+        return int(self.node.shape[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The argmax: labels of every node, its value, and an upper bound (equal to value where exact)."""
+
+    labels: Ints  # (N,)
+    value: Floats  # (n,)
+    bound: Floats  # (n,)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A log-sum-exp over all answers of each example, and whether it is exact."""
+
+    value: Floats  # (n,)
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What a solver found, how good it provably is, and why it stopped.
+
+    ``objective − gap`` is a lower bound on the smallest value any w can have; ``relative_gap`` is the
+    gap divided by the objective at w = 0, the number that ``tol`` is compared with. ``history`` has one
+    row (seconds, objective, gap) for each pass that was reported.
+    """
+
+    w: Floats
+    objective: float
+    gap: float
+    relative_gap: float
+    status: str  # "converged" "max_iter" "time_limit" "stopped" "interrupted" "stalled"
+    message: str
+    solver: str
+    passes: int
+    seconds: float
+    history: list[tuple[float, float, float]] = field(repr=False)
+    state: Any = field(default=None, repr=False)
+
+    @property
+    def converged(self) -> bool:
+        return self.status == "converged"

@@ -1,0 +1,53 @@
+"""Solvers: from an objective to the w that minimises it. One file an algorithm.
+
+    Auto        picks one of the others from the data's shape; ask ``Auto().why(objective)``
+    Dual        dual coordinate ascent: sparse rows, while C · mean ‖x‖² is small
+    LBFGS       preconditioned quasi-Newton: dense rows
+    NewtonCG    truncated Newton: the steady fallback
+    Newton      the full Hessian: few weights
+    Proximal    l1 and elastic net
+
+Each is an object with its own options, or its name: ``solver="lbfgs"`` is ``solver=solvers.LBFGS()``.
+"""
+
+from .auto import Auto
+from .base import Solver
+from .dual import Dual
+from .lbfgs import LBFGS
+from .newton import Newton
+from .newton_cg import NewtonCG
+from .proximal import Proximal
+from .report import Progress, Report
+
+__all__ = [
+    "LBFGS",
+    "Auto",
+    "Dual",
+    "Newton",
+    "NewtonCG",
+    "Progress",
+    "Proximal",
+    "Report",
+    "Solver",
+    "get",
+]
+
+_BY_NAME: dict[str, type[Solver]] = {
+    solver.name: solver for solver in (Auto, Dual, LBFGS, Newton, NewtonCG, Proximal)
+}
+
+
+def get(solver: str | Solver) -> Solver:
+    """A solver by its name, or the solver itself.
+
+    >>> from argmax import solvers
+    >>> solvers.get("newton_cg")
+    NewtonCG()
+    """
+    if isinstance(solver, Solver):
+        return solver
+    if solver not in _BY_NAME:
+        from ..errors import InvalidInput
+
+        raise InvalidInput(f"solver must be one of {sorted(_BY_NAME)} or a Solver; got {solver!r}.")
+    return _BY_NAME[solver]()

@@ -1,0 +1,88 @@
+"""The choice of a solver, as a function of the data alone, that can be asked why."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from ..objective import Objective
+from ..records import Csr, Floats, Solution
+from .base import Solver
+from .dual import Dual
+from .lbfgs import LBFGS
+from .newton import Newton
+from .newton_cg import NewtonCG
+from .proximal import Proximal
+from .report import Report
+
+__all__ = ["Auto"]
+
+DUAL_LIMIT = 10.0
+"""C · mean ‖x‖² up to which dual coordinate ascent converges in tens of sweeps; beyond, it crawls."""
+
+NEWTON_WEIGHTS = 300
+"""Weights up to which the full Hessian is cheaper than anything clever, on small problems."""
+
+
+@final
+class Auto(Solver):
+    """Chooses by the rows (sparse, dense), the penalty, and C · mean ‖x‖².
+
+    >>> from argmax import SoftmaxRegression
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SoftmaxRegression().fit(X, y).solution_.solver
+    'newton'
+    """
+
+    name = "auto"
+    needs_smooth = False
+    handles_l1 = True
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.seed = seed
+
+    def choose(self, objective: Objective) -> tuple[Solver, str]:
+        """The solver for this objective, and the reason in one sentence."""
+        layout = objective.problem.layout
+        weights = (layout.features + int(layout.intercept)) * layout.columns
+        if objective.l1:
+            return Proximal(), "an l1 penalty needs proximal steps"
+        if not objective.curved:
+            return LBFGS(), f"{objective.problem.space!r} offers gradients only"
+        if objective.small and weights <= NEWTON_WEIGHTS:
+            return Newton(), f"{weights} weights: the full Hessian is cheap"
+        sparse = isinstance(objective.shards[0].structures.rows, Csr)
+        if sparse and not objective.small:
+            spread = _spread(objective)
+            text = f"sparse rows, C · mean ‖x‖² = {spread:.3g}"
+            if objective.l2 and spread <= DUAL_LIMIT and objective.engine.random_access:
+                return Dual(seed=self.seed), f"{text} ≤ {DUAL_LIMIT:g}: the dual converges in few sweeps"
+            return NewtonCG(), f"{text}: beyond the dual's reach"
+        if sparse:
+            return NewtonCG(), "few sparse rows"
+        return LBFGS(), "dense rows: one factor of XᵀX preconditions all classes"
+
+    def why(self, objective: Objective) -> str:
+        """The reason for the choice."""
+        solver, reason = self.choose(objective)
+        return f"{solver.name}: {reason}"
+
+    def minimise(
+        self, objective: Objective, start: Floats, report: Report, state: Any = None
+    ) -> Solution:
+        solver, _ = self.choose(objective)
+        return solver.minimise(objective, start, report, state)
+
+
+def _spread(objective: Objective) -> float:
+    """C · Σ s_i ‖x_i‖² / Σ s_i, in the units of the dual step."""
+    total = weight = 0.0
+    for shard in objective.shards:
+        q = objective.problem.layout.norms(shard.structures)
+        s = np.ones(len(q)) if shard.truth.weight is None else shard.truth.weight
+        total, weight = total + float(q @ s), weight + float(s.sum())
+    largest = max(float(np.max(s.truth.weight)) if s.truth.weight is not None else 1.0
+                  for s in objective.shards)
+    return objective.C * largest * total / max(weight, 1e-300)

@@ -1,0 +1,66 @@
+"""What a solver is, what it needs, and the sentence when it does not get it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from ..errors import Unsupported
+from ..objective import Objective
+from ..records import Floats, Solution
+from .report import Report
+
+__all__ = ["Solver"]
+
+
+class Solver(ABC):
+    """An algorithm with its own options.
+
+    ``minimise`` starts at ``start`` (and at ``state``, if an earlier Solution of the same solver left
+    one), reports every pass, and returns a Solution whose certificate does not depend on the start.
+    """
+
+    name: str
+    needs_smooth: bool = True
+    needs_curvature: bool = False
+    needs_random_access: bool = False
+    handles_l1: bool = False
+    handles_no_penalty: bool = True
+
+    def check(self, objective: Objective) -> None:
+        """One sentence before any work if objective and solver do not go together."""
+        loss, space = objective.problem.loss, objective.problem.space
+        if self.needs_smooth and not loss.smooth:
+            raise Unsupported(
+                f"solver {self.name!r} needs a smooth loss; {loss.name!r} is not. Use loss='log'."
+            )
+        if self.needs_curvature and not objective.curved:
+            raise Unsupported(
+                f"solver {self.name!r} needs second derivatives, which {space!r} does not have. "
+                "Use solver='lbfgs'."
+            )
+        if objective.l1 and not self.handles_l1:
+            raise Unsupported(
+                f"solver {self.name!r} cannot handle an l1 penalty. Use solver='proximal', or "
+                "penalty='l2'."
+            )
+        if not objective.penalised and not self.handles_no_penalty:
+            raise Unsupported(
+                f"solver {self.name!r} needs a penalty (it works on the dual problem). Use "
+                "solver='lbfgs', or a finite C."
+            )
+        if self.needs_random_access and not objective.engine.random_access:
+            raise Unsupported(
+                f"solver {self.name!r} visits single rows, which {objective.engine!r} cannot do. "
+                "Use solver='lbfgs'."
+            )
+
+    @abstractmethod
+    def minimise(
+        self, objective: Objective, start: Floats, report: Report, state: Any = None
+    ) -> Solution:
+        """The w of least F, or the best found before a limit."""
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({options})"

@@ -1,0 +1,129 @@
+"""L-BFGS, preconditioned by one Cholesky factor that all classes share.
+
+    minimise  F(w) = C Σ s_i loss_i(w) + ½ l2 ‖w‖²
+
+    d = −H g,  H from the last m pairs s = w₊ − w, y = g₊ − g and H₀ = γ A⁻¹ (``preconditioner``)
+
+Liu and Nocedal 1989, two-loop recursion (Nocedal and Wright 2006, algorithm 7.4); A by Böhning 1992, then
+refreshed by the mean curvature after a few iterations, because fitted probabilities curve far less than
+the bound allows. Each refresh drops the pairs: they belong to the old metric.
+
+Steps: w + d is evaluated in full (one pass); only if it fails the Wolfe conditions is the line searched,
+on scores alone. Ends with Newton steps where they are cheap, since those reach the last digits.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, final
+
+import numpy as np
+
+from ..objective import Objective, Point
+from ..records import Floats, Solution
+from .base import Solver
+from .line_search import CURVATURE, DECREASE, search
+from .newton_cg import polish
+from .preconditioner import Preconditioner
+from .report import Report
+
+__all__ = ["LBFGS"]
+
+
+@final
+class LBFGS(Solver):
+    """Preconditioned limited-memory BFGS: the choice for dense rows.
+
+    ``memory`` pairs are kept; ``refresh`` lists the iterations after which the preconditioner is formed
+    anew from the mean curvature.
+
+    >>> from argmax import SoftmaxRegression, solvers
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> SoftmaxRegression(solver=solvers.LBFGS(memory=5)).fit(X, y).solution_.status
+    'converged'
+    """
+
+    name = "lbfgs"
+
+    def __init__(self, memory: int = 10, refresh: tuple[int, ...] = (4, 12, 30)) -> None:
+        self.memory, self.refresh = memory, refresh
+
+    def minimise(
+        self, objective: Objective, start: Floats, report: Report, state: Any = None
+    ) -> Solution:
+        self.check(objective)
+        point = objective.at(start)
+        precondition = Preconditioner(objective)
+        precondition.refresh(point, mean=bool(start.any()) and state is not None)
+        pairs = _Pairs(self.memory)
+        while not report(objective, point.w, point.value, point.gap):
+            if report.certified(point):
+                point = objective.settled(point)
+                if report.certified(point):
+                    break
+            if report.passes in self.refresh and precondition.kind != "none":
+                precondition.refresh(point, mean=True)
+                pairs.clear()
+            following = self._step(objective, point, pairs, precondition)
+            if following is None and pairs:
+                pairs.clear()  # start over from the plain preconditioned gradient
+                following = self._step(objective, point, pairs, precondition)
+            if following is None:
+                report.stop("stalled", "no step makes progress any more")
+                break
+            pairs.add(following.w - point.w, following.gradient - point.gradient)
+            point = following
+        point = polish(objective, point, report, precondition)
+        return report.solution(objective, point, self.name, state=True)
+
+    def _step(
+        self, objective: Objective, point: Point, pairs: _Pairs, precondition: Preconditioner
+    ) -> Point | None:
+        direction = pairs.direction(point.gradient, precondition)
+        slope = float(point.gradient @ direction)
+        if not slope < 0 or not np.isfinite(slope):
+            return None
+        trial = objective.at(point.w + direction)
+        ahead = float(trial.gradient @ direction)
+        if trial.value <= point.value + DECREASE * slope and abs(ahead) <= -CURVATURE * slope:
+            return trial
+        step = search(point.line(direction), point.value, slope, 0.5 if ahead > 0 else 2.0)
+        if step <= 0.0:
+            return None
+        following = objective.at(point.w + step * direction)
+        return following if following.value < point.value else None
+
+
+@final
+class _Pairs:
+    """The last m pairs (s, y) and the two-loop recursion over them."""
+
+    def __init__(self, memory: int) -> None:
+        self._pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=memory)
+
+    def __bool__(self) -> bool:
+        return bool(self._pairs)
+
+    def clear(self) -> None:
+        self._pairs.clear()
+
+    def add(self, s: Floats, y: Floats) -> None:
+        curvature = float(s @ y)
+        if curvature > 1e-14 * float(y @ y) ** 0.5 * float(s @ s) ** 0.5:
+            self._pairs.append((s, y, curvature))
+
+    def direction(self, gradient: Floats, precondition: Preconditioner) -> Floats:
+        """−H · gradient."""
+        q, alphas = gradient.copy(), []
+        for s, y, curvature in reversed(self._pairs):
+            alpha = float(s @ q) / curvature
+            q -= alpha * y
+            alphas.append(alpha)
+        r = precondition(q)
+        if self._pairs:
+            s, y, curvature = self._pairs[-1]
+            r *= curvature / float(y @ precondition(y))
+        for (s, y, curvature), alpha in zip(self._pairs, reversed(alphas), strict=True):
+            r += (alpha - float(y @ r) / curvature) * s
+        return -r

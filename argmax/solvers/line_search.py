@@ -1,0 +1,40 @@
+"""A step along a descent direction, from values and slopes that cost no product with x."""
+
+from __future__ import annotations
+
+from ..objective import Line
+
+__all__ = ["search"]
+
+DECREASE, CURVATURE = 1e-4, 0.9
+
+
+def search(line: Line, value: float, slope: float, step: float = 1.0) -> float:
+    """A step that satisfies the strong Wolfe conditions, or the best one tried; 0.0 if none decreases.
+
+    Bracketing with safeguarded secant steps on the slope (Nocedal and Wright 2006, section 3.5). F is
+    convex along the line, so the minimiser lies where the slope changes sign.
+    """
+    low, high = 0.0, 0.0  # slope < 0 at low; high is 0 until a point beyond the minimum is known
+    low_slope, high_slope = slope, 0.0
+    best, best_value = 0.0, value
+    for _ in range(30):
+        here, here_slope = line(step)
+        if here < best_value:
+            best, best_value = step, here
+        decreased = here <= value + DECREASE * step * slope + 1e-15 * abs(value)
+        if decreased and abs(here_slope) <= CURVATURE * abs(slope):
+            return step
+        if here_slope < 0 and decreased:
+            low, low_slope = step, here_slope
+        else:
+            high, high_slope = step, here_slope
+        if not high:
+            step *= 4.0
+            continue
+        width = high - low
+        if width <= 1e-12 * high:
+            break
+        guess = low + width * low_slope / (low_slope - high_slope) if high_slope > low_slope else high
+        step = min(max(guess, low + 0.05 * width), high - 0.05 * width)
+    return best

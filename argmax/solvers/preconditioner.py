@@ -1,0 +1,89 @@
+"""An approximate inverse Hessian that all weight columns share.
+
+For a multinomial loss  ∇²F = C Σ_i s_i (diag p_i − p_i p_iᵀ) ⊗ x̃_i x̃_iᵀ + l2 I,  and Böhning (1992) bounds
+the first factor by ½(I − 11ᵀ/K) whatever p. Replacing it by a number c_i leaves one (d+1, d+1) matrix
+
+    A = C Σ_i c_i x̃_i x̃_iᵀ + l2 I        c_i = ½ s_i (the bound),  or  s_i (1 − ‖p_i‖²)/(K − 1) (its mean)
+
+whose Cholesky factor serves every label. It makes the scale of the columns irrelevant. The mean curvature
+at the current point is far sharper once the model fits, hence ``refresh``. Sums may run over a sample of
+the rows, and with many features only the diagonal of A is used.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from .. import passes
+from ..objective import Objective, Point
+from ..records import Csr, Floats
+
+__all__ = ["Preconditioner"]
+
+FACTOR_FEATURES = 3000
+"""Beyond so many features the factor (d² memory, d³/3 work) gives way to its diagonal."""
+
+
+@final
+class Preconditioner:
+    """v ↦ A⁻¹ v on the node weights; 1/l2 on edge tables."""
+
+    def __init__(self, objective: Objective) -> None:
+        self.objective = objective
+        layout = objective.problem.layout
+        rows = objective.shards[0].structures.rows
+        flat = objective.curved
+        self.side = layout.features + int(layout.intercept)
+        dense = layout.features <= FACTOR_FEATURES and not isinstance(rows, Csr)
+        self.kind = "none" if not flat else "factor" if dense else "diagonal"
+        n = sum(len(shard) for shard in objective.shards)
+        # A sample of eight rows a feature, and never less than some thousands, pins A well enough.
+        self.every = max(1, n // max(8 * self.side, 6000)) if self.kind == "factor" else 1
+
+    def refresh(self, point: Point, mean: bool) -> None:
+        """Form A anew: from the mean curvature at ``point``, or from the bound."""
+        objective, layout = self.objective, self.objective.problem.layout
+        if self.kind == "none":
+            return
+        ridge = np.full(self.side, objective.l2 or 1e-8)
+        if layout.intercept and layout.free_intercept:
+            ridge[-1] = 0.0
+        if self.kind == "diagonal":
+            sums = objective.fold(passes.diagonal, point.w, point.stamp, mean)
+            self._inverse = 1.0 / np.maximum(objective.C * sums["diagonal"] + ridge, 1e-300)
+            return
+        sums = objective.fold(passes.gram, point.w, point.stamp, self.every, mean)
+        n = math.fsum(_weight(shard) for shard in objective.shards)
+        A = (objective.C * n / sums["rows"]) * sums["gram"]
+        A[np.diag_indices(self.side)] += ridge
+        # Unit diagonal first: columns on wildly different scales would ruin the factor's digits.
+        self._scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), 1e-300))
+        A *= self._scale[:, None]
+        A *= self._scale
+        A[np.diag_indices(self.side)] += 1e-10
+        self._factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+
+    def __call__(self, v: Floats) -> Floats:
+        """A⁻¹ v."""
+        if self.kind == "none":
+            return v / max(self.objective.l2, 1e-8)
+        layout, out = self.objective.problem.layout, v.copy()
+        table = layout.matrix(out)
+        if self.kind == "diagonal":
+            table *= self._inverse[:, None]
+        else:
+            table *= self._scale[:, None]
+            table[:] = cho_solve(self._factor, table, check_finite=False)
+            table *= self._scale[:, None]
+        if len(out) > layout.node_size:
+            out[layout.node_size :] /= max(self.objective.l2, 1e-8)
+        return out
+
+
+def _weight(shard: passes.Shard) -> float:
+    weight = shard.truth.weight
+    return float(len(shard) if weight is None else weight.sum())

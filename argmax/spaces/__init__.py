@@ -1,0 +1,13 @@
+"""Spaces: the sets of answers an argmax runs over. Scores in, answers out; no features, no weights.
+
+    Classes(k)   one of k labels
+    Chain(k)     a label for every position of a sequence
+
+Every space answers the same seven questions; see ``Space``.
+"""
+
+from .base import Space
+from .chain import Chain
+from .classes import Classes
+
+__all__ = ["Chain", "Classes", "Space"]
