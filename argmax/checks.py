@@ -19,6 +19,8 @@ from .records import Csr, Floats, Ints, Rows, Scores
 __all__ = [
     "choice",
     "class_weights",
+    "compressed",
+    "finite",
     "labels",
     "magnitude",
     "memory",
@@ -114,9 +116,16 @@ def sparse_structure(X: Any, name: str = "X") -> None:
         raise InvalidInput(f"{name} is a broken {X.format.upper()} matrix: {problem}. Build it again.")
 
 
-def _finite(X: Any) -> None:
+def finite(X: Any) -> None:
+    """Raise, naming the first one, if X holds NaN or infinity."""
+    _finite_values(X if sp.issparse(X) else np.asarray(X, dtype=float))
+
+
+def _finite_values(X: Any) -> None:
     values = X.data if sp.issparse(X) else X
-    if np.isfinite(values.sum(dtype=float)) or np.isfinite(values).all():
+    with np.errstate(invalid="ignore", over="ignore"):
+        quick = np.isfinite(values.sum(dtype=float))  # one reduction, no temporary of the size of X
+    if quick or np.isfinite(values).all():
         return
     bad = ~np.isfinite(values)
     if sp.issparse(X):
@@ -131,10 +140,13 @@ def _finite(X: Any) -> None:
     )
 
 
-def rows(estimator: Any, X: Any, *, reset: bool, dtype: Any = None) -> Rows:
+def rows(
+    estimator: Any, X: Any, *, reset: bool, dtype: Any = None, finite: bool = True
+) -> Rows:
     """X as rows ready for the kernels: C-ordered dense, or CSR, in float32 or float64.
 
-    float32 stays float32 unless ``dtype`` says otherwise; every other type becomes float64.
+    float32 stays float32 unless ``dtype`` says otherwise; every other type becomes float64. With
+    ``finite`` False the caller promises to look for NaN and infinity in what it computes from X.
     """
     sparse_structure(X)
     kinds = [np.float64, np.float32] if dtype is None else np.dtype(dtype)
@@ -148,7 +160,8 @@ def rows(estimator: Any, X: Any, *, reset: bool, dtype: Any = None) -> Rows:
         order="C",
         ensure_all_finite=False,
     )
-    _finite(X)
+    if finite:
+        _finite_values(X)
     return compressed(X) if sp.issparse(X) else X
 
 

@@ -15,7 +15,7 @@ and in every direction, so no solver needs to know them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
 
@@ -106,6 +106,11 @@ class Layout:
         if not (self.intercept and self.free_intercept):
             return slice(0, 0)
         return slice(self.features * self.width, self.features * self.width + self.columns)
+
+    @property
+    def label_matrix(self) -> Floats:
+        """Φ (K, m), written out where it is the identity."""
+        return np.eye(self.labels) if self.label_features is None else self.label_features
 
     # Unpacked views
 
@@ -231,8 +236,8 @@ class Layout:
             return scale * np.einsum("ij,ij->i", rows, rows, dtype=float)
         if rows.values is None:
             return scale * np.diff(rows.indptr).astype(float)
-        squares = as_matrix(rows).multiply(as_matrix(rows)).sum(axis=1)
-        return scale * np.asarray(squares, dtype=float).ravel()
+        squares = as_matrix(replace(rows, values=np.square(rows.values, dtype=float)))
+        return np.asarray(scale * (squares @ np.ones(rows.width)))
 
     def gram(self, rows: Rows, weight: Floats, out: Floats) -> None:
         """out += Σ_i weight_i x̃_i x̃_iᵀ, where x̃ is x with a 1 appended if there is an intercept."""

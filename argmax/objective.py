@@ -79,10 +79,13 @@ class Objective:
     def fold(self, task: Any, *arguments: Any) -> Any:
         return self.engine.fold(task, self.shards, self.problem, *arguments)
 
-    def at(self, w: Floats) -> Point:
-        """F, its gradient and its certificate at w: one pass over the data."""
+    def at(self, w: Floats, base: Any = None, shift: Floats | None = None) -> Point:
+        """F, its gradient and its certificate at w: one pass over the data.
+
+        ``base`` and ``shift`` say that w is an earlier point with its intercept moved.
+        """
         stamp = object()
-        sums = self.fold(passes.evaluate, w, stamp)
+        sums = self.fold(passes.evaluate, w, stamp, base, shift)
         return Point(self, w, stamp, self.C * sums["value"], self.C * sums["gradient"])
 
     def bound(self, w: Floats) -> Floats:
@@ -96,26 +99,25 @@ class Objective:
         value = 0.5 * self.l2 * float(inside @ inside) if self.l2 else 0.0
         return value + (self.l1 * float(np.abs(inside).sum()) if self.l1 else 0.0)
 
-    def settled(self, point: Point) -> Point:
-        """The same w with the free entries solved to zero gradient: Newton's method on them alone."""
-        layout = self.problem.layout
-        free, m = layout.free, layout.columns
-        if free.stop == free.start or not self.curved:
-            return point
-        shift, total = np.zeros(m), abs(point.data_gradient[free]).max()
-        scale = self.C * sum(_total_weight(shard) for shard in self.shards)
-        if total <= 1e-13 * scale:
-            return point
+    def settled(self, w: Floats, stamp: Any = None) -> Point:
+        """The point at w, after its free entries are solved to zero gradient (Newton on them alone).
+
+        ``stamp`` is that of a point at w, whose scores are then used again.
+        """
+        layout, stamp = self.problem.layout, stamp or object()
+        if layout.free.stop == layout.free.start or not self.curved:
+            return self.at(w)
+        shift, scale = np.zeros(layout.columns), sum(_total_weight(shard) for shard in self.shards)
         for _ in range(20):
-            sums = self.fold(passes.shifted, point.w, point.stamp, shift)
-            step = np.linalg.lstsq(sums["hessian"], sums["gradient"], rcond=1e-12)[0]
-            step *= min(1.0, 4.0 / max(abs(step).max(), 1e-300))  # far away, a long step would overshoot
-            shift -= step
-            if self.C * abs(sums["gradient"]).max() <= 1e-14 * scale or abs(step).max() < 1e-15:
+            sums = self.fold(passes.shifted, w, stamp, shift)
+            if abs(sums["gradient"]).max() <= 1e-14 * scale:
                 break
-        w = point.w.copy()
-        w[free] += shift
-        return self.at(w)
+            step = np.linalg.lstsq(sums["hessian"], sums["gradient"], rcond=1e-12)[0]
+            step *= min(1.0, 4.0 / max(abs(step).max(), 1e-300))  # far away, a long step overshoots
+            shift -= step
+        moved = w.copy()
+        moved[layout.free] += shift
+        return self.at(moved, stamp, shift)
 
 
 @final

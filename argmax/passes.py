@@ -52,16 +52,34 @@ def _scores(shard: Shard, problem: Problem, weights: Any, block: int) -> Scores:
     return problem.layout.block_scores(structures, weights)
 
 
-def evaluate(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any) -> Sums:
-    """{"value": Σ s_i loss_i(w), "gradient": its gradient}."""
+def evaluate(
+    shard: Shard,
+    crew: Crew,
+    problem: Problem,
+    w: Floats,
+    stamp: Any,
+    base: Any = None,
+    shift: Floats | None = None,
+) -> Sums:
+    """{"value": Σ s_i loss_i(w), "gradient": its gradient}.
+
+    Where w differs from the point ``base`` by a ``shift`` of the intercept alone, the scores left there
+    are shifted instead of being computed.
+    """
     layout = problem.layout
     weights = layout.weights(w, product_dtype(shard.structures.rows))
+    near = None if base is None or shift is None else shard.kept("node", base)
+    move = None if shift is None else layout.label_matrix @ shift
     kept = shard.keep("node", stamp, (shard.structures.nodes, layout.labels))
 
     def block_residual(block: int) -> tuple[float, Scores]:
-        _, truth, nodes = shard.open(block)
-        scores = _scores(shard, problem, weights, block)
-        kept[nodes] = scores.node
+        structures, truth, nodes = shard.open(block)
+        if near is None:
+            scores = layout.block_scores(structures, weights)
+            kept[nodes] = scores.node
+        else:
+            kept[nodes] = near[nodes] + move
+            scores = Scores(kept[nodes], weights.edge, structures.offsets)
         residual = _like(problem, np.empty_like(scores.node), scores)
         values = problem.loss.evaluate(problem.space, scores, truth, residual)
         return float(values.sum()), residual
@@ -160,7 +178,7 @@ def shifted(
     """{"gradient" (m,), "hessian" (m, m)} of Σ s_i loss_i in the intercept, at intercept + shift."""
     layout, space = problem.layout, problem.space
     node = _kept_scores(shard, crew, problem, w, stamp)
-    phi = np.eye(layout.labels) if layout.label_features is None else layout.label_features
+    phi = layout.label_matrix
     move = phi @ shift
 
     def block(i: int) -> tuple[Floats, Floats]:
@@ -214,7 +232,7 @@ def hessian(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any) -
     layout = problem.layout
     d, m = layout.features + int(layout.intercept), layout.columns
     p_all = _marginals(shard, crew, problem, w, stamp)
-    phi = np.eye(layout.labels) if layout.label_features is None else layout.label_features
+    phi = layout.label_matrix
 
     def block(i: int) -> Floats:
         structures, truth, nodes = shard.open(i)

@@ -23,6 +23,36 @@ __all__ = ["sweep"]
 
 
 @kernel
+def _careful(s, mu, Q, new, exps):
+    """The block step without a good start: nested, monotone Newton iterations that cannot overshoot.
+
+    For fixed λ each class solves v + Q eᵛ = u_c − λ, u = s + Q μ, from the right; Σ_c eᵛ is convex and
+    falling in λ, so Newton's method on it from the left is monotone too.
+    """
+    K = len(s)
+    lam = s[0] + Q * mu[0] - Q
+    for k in range(1, K):
+        lam = max(lam, s[k] + Q * mu[k] - Q)  # at this λ the largest class has eᵛ = 1, so the sum is ≥ 1
+    for _ in range(100):
+        total, slope = -1.0, 0.0
+        for k in range(K):
+            u = s[k] + Q * mu[k] - lam
+            v = min(u, 0.0)
+            for _ in range(60):
+                power = np.exp(v)
+                dv = (u - v - Q * power) / (1.0 + Q * power)
+                v += dv
+                if abs(dv) < 1e-14 * (1.0 + abs(v)):
+                    break
+            new[k], exps[k] = v, np.exp(v)
+            total += exps[k]
+            slope += exps[k] / (1.0 + Q * exps[k])
+        if abs(total) < 1e-13 or slope <= 0.0:
+            break
+        lam += total / slope
+
+
+@kernel
 def sweep(order, indptr, indices, values, step, q, c, scale, B, U, b, h, v, mu):
     """Visit the examples in ``order`` once.
 
@@ -48,8 +78,8 @@ def sweep(order, indptr, indices, values, step, q, c, scale, B, U, b, h, v, mu):
             mean += mu[i, k] * difference
             square += mu[i, k] * difference * difference
         gap += 0.5 * c[i] * max(square - mean * mean, 0.0)
-        lam = -mean
-        for _ in range(20):
+        lam, good = -mean, False
+        for _ in range(8):
             total, pull, weight = -1.0, 0.0, 0.0
             for k in range(K):
                 share = exps[k] / (1.0 + Q * exps[k])
@@ -67,10 +97,16 @@ def sweep(order, indptr, indices, values, step, q, c, scale, B, U, b, h, v, mu):
             lam += dlam
             exp_in_place(exps)
             if largest < 0.3:
+                good = True
                 break
         total = 0.0
         for k in range(K):
             total += exps[k]
+        if not (good and 0.5 < total < 2.0):  # also when total is NaN
+            _careful(r, mu[i], Q, new, exps)
+            total = 0.0
+            for k in range(K):
+                total += exps[k]
         shift, inverse = np.log(total), 1.0 / total
         for k in range(K):
             exps[k] *= inverse

@@ -190,6 +190,7 @@ def scatter(indices, values, step, first, last, W, P, row):
 _LOG2E = 1.4426950408889634
 _LN2_HIGH = 0.693147180369123816490
 _LN2_LOW = 1.90821492927058770002e-10
+_ROUND = 6755399441055744.0  # 1.5 · 2⁵²: adding it leaves the nearest integer in the low bits
 
 
 @kernel
@@ -198,13 +199,15 @@ def exp_in_place(flat):
 
     A polynomial, because a call of the scalar library function costs three times as much and keeps the
     loop from being vectorised: x = n·log 2 + r with |r| ≤ ½ log 2, exp r by its Taylor series (degree 13:
-    remainder below 2⁻⁵³), then n is added to the exponent bits.
+    remainder below 2⁻⁵³), then n goes into the exponent bits. No conversion to integers, which AVX2
+    lacks for 64 bits.
     """
     for i in range(len(flat)):
         x = flat[i]
         small = x < -708.0
         y = -708.0 if small else x
-        n = np.floor(y * _LOG2E + 0.5)
+        shifted = y * _LOG2E + _ROUND
+        n = shifted - _ROUND
         r = (y - n * _LN2_HIGH) - n * _LN2_LOW
         p = 1.0 / 6227020800.0
         p = p * r + 1.0 / 479001600.0
@@ -220,5 +223,5 @@ def exp_in_place(flat):
         p = p * r + 0.5
         p = p * r + 1.0
         p = p * r + 1.0
-        power = np.int64((np.int64(n) + 1023) << 52)
+        power = np.int64((np.float64(shifted).view(np.int64) + 1023) << 52)
         flat[i] = 0.0 if small else p * power.view(np.float64)

@@ -30,6 +30,9 @@ from .report import Report
 
 __all__ = ["Dual"]
 
+PATIENCE = 0.5
+"""Seconds after which progress is reported even if the end is not near."""
+
 CHUNK = 2_000_000
 """Multiply-adds between two looks at the clock."""
 
@@ -68,22 +71,23 @@ class Dual(Solver):
     ) -> Solution:
         self.check(objective)
         ascent = _Ascent(objective, self, state)
-        seen, wanted = np.inf, report.tol * objective.zero
-        point = None
-        for sweep in range(report.max_iter):
+        wanted, told = report.tol * objective.zero, report.seconds
+        point, sweeps = None, 0
+        while sweeps < report.max_iter and not report.status:
             estimate = ascent.sweep(report)
-            late = report.out_of_time() or sweep + 1 == report.max_iter
-            if estimate > wanted and estimate > 0.1 * seen and not late:
+            sweeps += 1
+            # Looking costs a pass, and changes nothing that follows: only when it may be the end, when
+            # limits ask for it, or when somebody has waited for news for a while.
+            due = estimate <= wanted or report.out_of_time() or sweeps == report.max_iter
+            if not due and report.seconds - told < PATIENCE:
                 continue
-            point, seen = objective.at(ascent.w()), estimate
-            if report.certified(point) or objective.small:
-                point = objective.settled(point)
-            if report(objective, point.w, point.value, point.gap) or report.certified(point):
+            point = objective.settled(ascent.w())
+            stop = report(objective, point.w, point.value, point.gap)
+            if stop or report.certified(point):
                 break
-            wanted = min(wanted, 0.5 * estimate)
-        if point is None:
-            point = objective.at(ascent.w())
-        if not report.certified(point):
+            wanted, told = min(wanted, 0.5 * estimate), report.seconds
+        if point is None or not report.certified(point):
+            point = point or objective.settled(ascent.w())
             report.stop("max_iter", f"max_iter of {report.max_iter} sweeps reached")
         point = polish(objective, point, report)
         return report.solution(objective, point, self.name, state=ascent.state())

@@ -59,7 +59,7 @@ class LBFGS(Solver):
         pairs = _Pairs(self.memory)
         while not report(objective, point.w, point.value, point.gap):
             if report.certified(point):
-                point = objective.settled(point)
+                point = objective.settled(point.w, point.stamp)
                 if report.certified(point):
                     break
             if report.passes in self.refresh and precondition.kind != "none":

@@ -52,7 +52,7 @@ class NewtonCG(Solver):
         first = _norm(point.gradient)
         while not report(objective, point.w, point.value, point.gap):
             if report.certified(point):
-                point = objective.settled(point)
+                point = objective.settled(point.w, point.stamp)
                 if report.certified(point):
                     break
             precondition.refresh(point, mean=report.passes > 1)

@@ -57,7 +57,7 @@ class Proximal(Solver):
         stuck = 0
         while not report(objective, point.w, point.value, point.gap):
             if point.relative_gap <= tol:
-                point = objective.settled(point)
+                point = objective.settled(point.w, point.stamp)
                 if point.relative_gap <= tol:
                     break
             before = point.value
@@ -69,7 +69,7 @@ class Proximal(Solver):
                 break
             if report.passes in (3, 10, 30):
                 metric, step = _Metric(objective, point), 1.0
-        return report.solution(objective, objective.settled(point), self.name)
+        return report.solution(objective, objective.settled(point.w, point.stamp), self.name)
 
     def _proximal(
         self, objective: Objective, point: Point, metric: _Metric, step: float

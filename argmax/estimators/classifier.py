@@ -1,0 +1,184 @@
+"""LinearClassifier, and its narrow faces."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+from .. import losses
+from ..engines import Engine
+from ..errors import Unsupported
+from ..solvers import Solver
+from .base import Classifier
+
+__all__ = ["LinearClassifier", "SoftmaxRegression"]
+
+_SHARED = """
+    C : float, default 1.0
+        Weight of the loss against the penalty: F(w) = C Σ s_i loss_i + penalty. Larger fits closer.
+        ``inf`` means no penalty.
+    penalty : "l2", "l1", "elasticnet" or None
+        ½‖w‖², ‖w‖₁, or l1_ratio ‖w‖₁ + (1 − l1_ratio) ½‖w‖². The intercept is never penalised.
+    l1_ratio : float, only with "elasticnet"
+    fit_intercept : bool
+    class_weight : dict, "balanced" or None
+        Multiplies the weights of the rows of each class.
+    solver : "auto", "dual", "lbfgs", "newton", "newton_cg", "proximal", or a Solver
+        All reach the same optimum; ``solution_.solver`` says which one ran.
+    tol : float, default 1e-4
+        Stop when the objective is provably within tol · F(0) of its minimum, whatever the start.
+    max_iter : int, default 1000
+        Passes over the data (sweeps, for "dual").
+    time_limit : seconds or None
+    warm_start : bool
+        Start at the previous fit's weights.
+    engine, n_threads
+        Where the work is done; None: all cores of this process. The result is the same to the bit.
+    dtype : None, "float32" or "float64"
+        None keeps float32 rows in float32 and makes everything else float64.
+    random_state : int, RandomState, Generator or None
+        Orders the visits of "dual"; the other solvers do not use it. None is 0: fits repeat.
+    callbacks : list of callables or None
+        Each is called with a ``solvers.Progress`` after every pass; returning True stops the fit.
+    verbose : int
+        1: a line on stderr with the falling objective and the certificate. 2: one line a pass.
+
+    Attributes
+    ----------
+    classes_, coef_ (k, d) or (1, d) for two classes, intercept_, n_iter_, n_features_in_
+    solution_ : Solution
+        ``.objective .gap .relative_gap .status .message .solver .passes .seconds .history``
+"""
+
+
+@final
+class LinearClassifier(Classifier):
+    """ŷ = argmax_y ⟨w_y, x⟩ + b_y, with a loss of your choice.
+
+    Parameters
+    ----------
+    loss : "log"
+        Multinomial logistic regression: −log softmax(scores)_y.
+    cost : None
+        Costs of wrong answers, for losses with a margin; "log" has none and refuses one.
+    {shared}
+    Examples
+    --------
+    >>> from argmax import LinearClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearClassifier(C=1.0).fit(X, y)
+    >>> round(model.score(X, y), 3)
+    0.973
+    >>> model.solution_.status, model.solution_.relative_gap < 1e-4
+    ('converged', True)
+    """
+
+    def __init__(
+        self,
+        loss: str | losses.Loss = "log",
+        C: float = 1.0,
+        penalty: str | None = "l2",
+        l1_ratio: float | None = None,
+        cost: Any = None,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        solver: str | Solver = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        engine: Engine | None = None,
+        n_threads: int | None = None,
+        dtype: Any = None,
+        random_state: Any = None,
+        callbacks: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.cost = cost
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.warm_start = warm_start
+        self.engine = engine
+        self.n_threads = n_threads
+        self.dtype = dtype
+        self.random_state = random_state
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _loss(self) -> losses.Loss:
+        loss = losses.get(self.loss)
+        if self.cost is not None and not loss.takes_cost:
+            raise Unsupported(f"loss {loss.name!r} has no cost and would ignore it. Use cost=None.")
+        return loss
+
+
+@final
+class SoftmaxRegression(Classifier):
+    """Multinomial logistic regression: P(y | x) = exp(w_yᵀx + b_y) / Σ_j exp(w_jᵀx + b_j).
+
+    The narrow face of ``LinearClassifier(loss="log")``: the same code, the same optimum.
+
+    Parameters
+    ----------
+    {shared}
+    Examples
+    --------
+    >>> from argmax import SoftmaxRegression
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = SoftmaxRegression().fit(X, y)
+    >>> model.predict_proba(X[:2]).round(3)
+    array([[0.998, 0.001, 0.001],
+           [0.995, 0.004, 0.001]])
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        penalty: str | None = "l2",
+        l1_ratio: float | None = None,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        solver: str | Solver = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        engine: Engine | None = None,
+        n_threads: int | None = None,
+        dtype: Any = None,
+        random_state: Any = None,
+        callbacks: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.warm_start = warm_start
+        self.engine = engine
+        self.n_threads = n_threads
+        self.dtype = dtype
+        self.random_state = random_state
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _loss(self) -> losses.Loss:
+        return losses.get("log")
+
+
+for _face in (LinearClassifier, SoftmaxRegression):
+    _face.__doc__ = (_face.__doc__ or "").replace("{shared}", _SHARED.strip("\n").strip())
