@@ -27,16 +27,18 @@ from .records import Csr, Floats, Rows, Scores, Structures
 __all__ = ["Layout", "Weights", "padded", "two_classes"]
 
 
-def padded(m: int) -> int:
-    """How many columns are stored for m: 1, 4, 8, 16, or beyond that a multiple of 4.
+def padded(m: int, sparse: bool = False) -> int:
+    """How many columns are stored for m: 1, or a multiple of 4.
+
+    For sparse rows 9 … 12 become 16: one wide tile reads the indices once, two narrow ones twice.
 
     >>> [padded(m) for m in (1, 3, 5, 10, 17, 26)]
-    [1, 4, 8, 16, 20, 28]
+    [1, 4, 8, 12, 20, 28]
     """
-    for width in (1, 4, 8, 16):
-        if m <= width:
-            return width
-    return -(-m // 4) * 4
+    if m == 1:
+        return 1
+    width = -(-m // 4) * 4
+    return 16 if sparse and width == 12 else width
 
 
 def two_classes() -> Floats:
@@ -78,6 +80,7 @@ class Layout:
     intercept: bool = True
     free_intercept: bool = True
     edge_kinds: int = 0
+    sparse: bool = False  # what the columns are padded for; any rows can be multiplied
     compiled: bool = False
 
     # Shape
@@ -90,7 +93,7 @@ class Layout:
     @property
     def width(self) -> int:
         """P, the columns stored."""
-        return padded(self.columns)
+        return padded(self.columns, self.sparse)
 
     @property
     def node_size(self) -> int:
@@ -239,18 +242,14 @@ class Layout:
         squares = as_matrix(replace(rows, values=np.square(rows.values, dtype=float)))
         return np.asarray(scale * (squares @ np.ones(rows.width)))
 
-    def gram(self, rows: Rows, weight: Floats, out: Floats) -> None:
-        """out += Σ_i weight_i x̃_i x̃_iᵀ, where x̃ is x with a 1 appended if there is an intercept."""
-        d, X = self.features, as_matrix(rows)
-        root = np.sqrt(weight)
-        if sp.issparse(X):
-            scaled = X.multiply(root[:, None]).tocsr()
-            out[:d, :d] += (scaled.T @ scaled).toarray()
-        else:
-            scaled = X * root[:, None].astype(X.dtype)
-            out[:d, :d] += scaled.T @ scaled
+    def gram(self, rows: Floats, weight: Floats, out: Floats) -> None:
+        """out += Σ_i weight_i x̃_i x̃_iᵀ for dense rows; x̃ is x, with a 1 appended for an intercept."""
+        d = self.features
+        root = np.sqrt(weight).astype(rows.dtype)
+        scaled = rows * root[:, None]
+        out[:d, :d] += scaled.T @ scaled
         if self.intercept:
-            column = np.asarray(X.T @ weight.astype(X.dtype)).ravel()
+            column = scaled.T @ root
             out[d, :d] += column
             out[:d, d] += column
             out[d, d] += weight.sum()

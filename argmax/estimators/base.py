@@ -225,6 +225,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
             two_classes() if k == 2 else None,
             intercept=bool(self.fit_intercept),
             free_intercept=loss.free_intercept,
+            sparse=isinstance(rows, Csr),
             compiled=fast,
         )
         return passes.Problem(Classes(k, compiled=fast), layout, loss)

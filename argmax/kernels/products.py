@@ -4,7 +4,7 @@ Conventions
 
     W, G   (d, P)   weights, gradient: feature-major, P ≥ m columns, columns m … P−1 are zero
     S, R   (R, m)   scores, residuals of the rows
-    P      1, 4, 8, 16, or beyond that a multiple of 4 (see ``layouts.padded``)
+    P      1 or a multiple of 4 (see ``layouts.padded``)
 
 One stored entry x_ij is one contiguous update of P numbers, in explicit vectors (``simd``). Dense rows go six at a time, so that each weight loaded is used six times.
 

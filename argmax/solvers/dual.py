@@ -129,7 +129,8 @@ class _Ascent:
         gap = 0.0
         for data in self.data:
             gap += data.sweep(self, report)
-        self.b += self.B * self.h
+        # In units of log odds, more than 1 a sweep would be an overshoot, not progress.
+        self.b += np.clip(self.B * self.h, -1.0, 1.0)
         return gap
 
     def w(self) -> Floats:

@@ -82,7 +82,7 @@ def conjugate_gradient(
     for _ in range(limit):
         product = point.hvp(p)
         bend = float(p @ product)
-        if bend <= 0.0:  # flat to rounding: what we have is as good as it gets
+        if bend <= 1e-30 * float(p @ p):  # flat to rounding: what we have is as good as it gets
             break
         step = rz / bend
         d += step * p

@@ -141,7 +141,7 @@ def _conjugate_gradient(
             break
         product = np.where(support, point.hvp(p), 0.0)
         bend = float(p @ product)
-        if bend <= 0.0:
+        if bend <= 1e-30 * float(p @ p):  # flat to rounding
             break
         d += (rz / bend) * p
         residual -= (rz / bend) * product
