@@ -37,7 +37,9 @@ __all__ = [
 # Parameters
 
 
-def number(name: str, value: Any, low: float, high: float = math.inf, *, open_low: bool = False) -> float:
+def number(
+    name: str, value: Any, low: float, high: float = math.inf, *, open_low: bool = False
+) -> float:
     """A real number in [low, high], or (low, high] with ``open_low``."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise WrongType(f"{name} must be a number; got {value!r}.")
@@ -113,7 +115,9 @@ def sparse_structure(X: Any, name: str = "X") -> None:
             at = int(np.argmax((used < 0) | (used >= minor)))
             problem = f"entry {at} has index {used[at]}, outside 0 … {minor - 1}"
     if problem:
-        raise InvalidInput(f"{name} is a broken {X.format.upper()} matrix: {problem}. Build it again.")
+        raise InvalidInput(
+            f"{name} is a broken {X.format.upper()} matrix: {problem}. Build it again."
+        )
 
 
 def finite(X: Any) -> None:
@@ -140,9 +144,7 @@ def _finite_values(X: Any) -> None:
     )
 
 
-def rows(
-    estimator: Any, X: Any, *, reset: bool, dtype: Any = None, finite: bool = True
-) -> Rows:
+def rows(estimator: Any, X: Any, *, reset: bool, dtype: Any = None, finite: bool = True) -> Rows:
     """X as rows ready for the kernels: C-ordered dense, or CSR, in float32 or float64.
 
     float32 stays float32 unless ``dtype`` says otherwise; every other type becomes float64. With
@@ -202,8 +204,10 @@ def magnitude(X: Rows, C: float, weight: Floats) -> None:
             f"X has values up to {largest:.3g}; squares and sums of them overflow. "
             "Scale your features, for example with sklearn.preprocessing.MaxAbsScaler."
         )
-    if C != math.inf and C * float(weight.sum()) > 1e100:
-        raise InvalidInput("C times the sample weights overflows. Use smaller weights or a smaller C.")
+    if math.inf != C and C * float(weight.sum()) > 1e100:
+        raise InvalidInput(
+            "C times the sample weights overflows. Use smaller weights or a smaller C."
+        )
 
 
 # Labels and weights
@@ -235,7 +239,9 @@ def _known_label_type(y: Any) -> None:
 def lengths(**named: int) -> None:
     if len(set(named.values())) > 1:
         listed = ", ".join(f"{name} has {length}" for name, length in named.items())
-        raise InvalidInput(f"inconsistent numbers of samples: {listed}. Each row needs one of each.")
+        raise InvalidInput(
+            f"inconsistent numbers of samples: {listed}. Each row needs one of each."
+        )
 
 
 def sample_weight(weight: Any, n: int) -> Floats:

@@ -130,7 +130,9 @@ class Layout:
             edge = w[self.node_size :].reshape(self.edge_kinds, self.labels, self.labels)
         return Weights(np.ascontiguousarray(table[: self.features]), b, edge)
 
-    def pack(self, coef: Floats, intercept: Floats | None = None, edge: Floats | None = None) -> Floats:
+    def pack(
+        self, coef: Floats, intercept: Floats | None = None, edge: Floats | None = None
+    ) -> Floats:
         """The flat w of coef (m, d), intercept (m,) and edge tables."""
         w = np.zeros(self.size)
         table = self.matrix(w)
@@ -236,7 +238,7 @@ class Layout:
         rows = block.rows
         scale = 1.0 if self.label_features is None else 0.5
         if not isinstance(rows, Csr):
-            return scale * np.einsum("ij,ij->i", rows, rows, dtype=float)
+            return np.asarray(scale * np.einsum("ij,ij->i", rows, rows, dtype=float))
         if rows.values is None:
             return scale * np.diff(rows.indptr).astype(float)
         squares = as_matrix(replace(rows, values=np.square(rows.values, dtype=float)))

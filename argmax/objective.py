@@ -189,9 +189,7 @@ class Line:
 
     def __call__(self, step: float) -> tuple[float, float]:
         point, objective = self.point, self.point.objective
-        sums = objective.fold(
-            passes.along, point.w, point.stamp, self.direction, step
-        )
+        sums = objective.fold(passes.along, point.w, point.stamp, self.direction, step)
         quadratic = 0.5 * objective.l2 * (self._ww + step * (2 * self._wv + step * self._vv))
         slope = objective.l2 * (self._wv + step * self._vv)
         return objective.C * sums["value"] + quadratic, objective.C * sums["slope"] + slope

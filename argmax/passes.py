@@ -14,7 +14,7 @@ order of every sum comes from the data, not from the threads.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,19 @@ from .records import Csr, Floats, Scores
 from .spaces import Space
 
 __all__ = [
-    "Problem", "along", "at_zero", "conjugate", "curvature", "diagonal", "direction", "evaluate",
-    "gram", "hessian", "outputs", "shifted"]
+    "Problem",
+    "along",
+    "at_zero",
+    "conjugate",
+    "curvature",
+    "diagonal",
+    "direction",
+    "evaluate",
+    "gram",
+    "hessian",
+    "outputs",
+    "shifted",
+]
 
 
 GRAM_ROWS = 1024
@@ -108,9 +119,7 @@ def curvature(
     return _adjoint(shard, crew, problem, block_residual)
 
 
-def direction(
-    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, v: Floats
-) -> Sums:
+def direction(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, v: Floats) -> Sums:
     """Leaves the scores of v behind, for ``along``."""
     node = _kept_scores(shard, crew, problem, w, stamp)
     kept = shard.keep("step", stamp, node.shape)
@@ -208,6 +217,7 @@ def gram(
     side = layout.features + int(layout.intercept)
     s, share = _row_curvature(shard, crew, problem, w, stamp, mean)
     rows = shard.structures.rows
+    assert not isinstance(rows, Csr)  # sparse rows are preconditioned by their diagonal
     count = len(rows[::every])
 
     def chunk(i: int) -> Floats:
@@ -248,7 +258,7 @@ def hessian(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any) -
                 share = p @ (phi[:, a] * phi[:, b])
                 if a == b or layout.label_features is not None:
                     H[:, a, :, b] += (X * (s * share)[:, None]).T @ X
-        return H.reshape(d * m, d * m)
+        return np.asarray(H.reshape(d * m, d * m))
 
     total = np.zeros((d * m, d * m))
     for i in range(len(shard.blocks)):
@@ -288,21 +298,30 @@ def _row_curvature(
     if mean:
         p = _marginals(shard, crew, problem, w, stamp)
         share = (1.0 - np.einsum("ij,ij->i", p, p)) / max(layout.labels - 1, 1)
-        np.maximum(share, 1e-4, out=share)  # rounding may make it negative; a factor needs it positive
+        np.maximum(
+            share, 1e-4, out=share
+        )  # rounding may make it negative; a factor needs it positive
         share *= s
     if layout.label_features is not None:
         share *= float((layout.label_features**2).sum())
     return s, share
 
 
-def diagonal(
-    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, mean: bool
-) -> Sums:
+def diagonal(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, mean: bool) -> Sums:
     """{"diagonal": Σ c_i x̃_ij² for each feature j}: the diagonal of ``gram``, for many features."""
-    s, share = _row_curvature(shard, crew, problem, w, stamp, mean)
-    X = as_matrix(shard.structures.rows)
-    squares = X.multiply(X) if isinstance(shard.structures.rows, Csr) else np.square(X)
-    total = np.asarray(squares.T @ share, dtype=float).ravel()
+    _, share = _row_curvature(shard, crew, problem, w, stamp, mean)
+
+    def block(i: int) -> Floats:
+        structures, _, nodes = shard.open(i)
+        rows, c = structures.rows, share[nodes]
+        if not isinstance(rows, Csr):
+            return np.asarray(np.einsum("ij,ij,i->j", rows, rows, c, dtype=float))
+        values = None if rows.values is None else np.square(rows.values, dtype=float)
+        return np.asarray(as_matrix(replace(rows, values=values)).T @ c)
+
+    total = np.zeros(problem.layout.features)
+    for part in crew.run(block, len(shard.blocks)):
+        total += part
     return {"diagonal": np.append(total, share.sum()) if problem.layout.intercept else total}
 
 

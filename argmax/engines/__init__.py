@@ -1,6 +1,6 @@
 """Engines: where the sum over examples is computed. The same bits, whatever the number of workers.
 
-    Threads(n)   this machine's memory and cores
+Threads(n)   this machine's memory and cores
 """
 
 from .base import Crew, Engine

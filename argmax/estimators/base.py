@@ -19,7 +19,7 @@ from ..errors import InvalidInput, NotConverged, NumericalFailure, Unsupported
 from ..kernels import compiled
 from ..layouts import Layout, as_matrix, two_classes
 from ..objective import Objective
-from ..records import Csr, Floats, Ints, Rows, Solution, Structures, Truth
+from ..records import Csr, Floats, Rows, Solution, Structures, Truth
 from ..spaces import Classes
 from .rows import RowScorer
 
@@ -82,7 +82,9 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
         self._take(attempt)
         if not self.solution_.converged:
             warnings.warn(
-                f"{self.solution_.message} Raise max_iter, time_limit or tol.", NotConverged, stacklevel=2
+                f"{self.solution_.message} Raise max_iter, time_limit or tol.",
+                NotConverged,
+                stacklevel=2,
             )
         return self
 
@@ -107,9 +109,11 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
         return models
 
     def _take(self, other: Classifier) -> None:
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+        for name in [
+            name for name in vars(self) if name.endswith("_") and not name.startswith("_")
+        ]:
             delattr(self, name)
-        vars(self).update(vars(other))
+        self.__dict__.update(vars(other))
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         settings = self._settings()
@@ -131,7 +135,9 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
                 if report.w is not None:
                     report.stop("interrupted", "interrupted")
                     point = objective.at(report.w.copy())
-                    self._accept(objective, report.solution(objective, point, "interrupted"), classes)
+                    self._accept(
+                        objective, report.solution(objective, point, "interrupted"), classes
+                    )
                 raise
         self._accept(objective, solution, classes)
 
@@ -144,7 +150,9 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
             solver = copy.copy(solver)
             solver.seed = self._seed()
         if self.engine is not None and self.n_threads is not None:
-            raise Unsupported("n_threads belongs to the default engine. Pass engine=Threads(n) or n_threads.")
+            raise Unsupported(
+                "n_threads belongs to the default engine. Pass engine=Threads(n) or n_threads."
+            )
         if self.engine is not None and not isinstance(self.engine, engines.Engine):
             raise InvalidInput(f"engine must be an Engine or None; got {self.engine!r}.")
         engine = engines.Threads(self.n_threads) if self.engine is None else self.engine
@@ -189,7 +197,11 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
         weight = checks.class_weights(self.class_weight, classes, codes, weight)
         used = weight > 0
         if not used.all():  # a row without weight is a row that is not there
-            rows = rows[used] if not isinstance(rows, Csr) else checks.compressed(as_matrix(rows)[used])
+            rows = (
+                rows[used]
+                if not isinstance(rows, Csr)
+                else checks.compressed(as_matrix(rows)[used])
+            )
             weight, codes = weight[used], codes[used]
             present, codes = np.unique(codes, return_inverse=True)
             classes = classes[present]
@@ -234,7 +246,9 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
         """Zero weights with the log priors for an intercept, or the previous fit."""
         layout = objective.problem.layout
         if self.warm_start and hasattr(self, "solution_"):
-            same = np.array_equal(self.classes_, classes) and self._layout.features == layout.features
+            same = (
+                np.array_equal(self.classes_, classes) and self._layout.features == layout.features
+            )
             if not same or self._layout.intercept != layout.intercept:
                 raise InvalidInput(
                     "warm_start: classes, features or fit_intercept differ from the previous fit. "
@@ -251,7 +265,9 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
     def _accept(self, objective: Objective, solution: Solution, classes: Any) -> None:
         layout = objective.problem.layout
         if not np.isfinite(solution.w).all() or not math.isfinite(solution.objective):
-            raise NumericalFailure("the fit left the finite numbers (overflow). Scale your features.")
+            raise NumericalFailure(
+                "the fit left the finite numbers (overflow). Scale your features."
+            )
         w = _centred(layout, solution.w)
         named = layout.named(w)
         self.classes_ = classes
@@ -272,7 +288,9 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
         shards = engines.cut(Structures(rows), truth, problem.layout)
         engine = engines.Threads(self.n_threads if problem.layout.compiled else 1)
         with engine.open() if problem.layout.compiled else _nothing():
-            parts = list(engine.each(passes.outputs, shards, problem, self._weights(problem.layout)))
+            parts = list(
+                engine.each(passes.outputs, shards, problem, self._weights(problem.layout))
+            )
         node = parts[0]["node"] if len(parts) == 1 else np.concatenate([p["node"] for p in parts])
         with np.errstate(invalid="ignore", over="ignore"):
             total = node.sum()

@@ -7,6 +7,7 @@ from .simd import exp_in_place
 
 __all__ = ["argmax", "curvature", "marginals"]
 
+
 @kernel
 def marginals(S, P, value):
     """P_i = softmax(S_i), value_i = log Σ_c exp S_ic. Given S (n, K). Filled P (n, K), value (n,)."""

@@ -6,7 +6,8 @@ Conventions
     S, R   (R, m)   scores, residuals of the rows
     P      1 or a multiple of 4 (see ``layouts.padded``)
 
-One stored entry x_ij is one contiguous update of P numbers, in explicit vectors (``simd``). Dense rows go six at a time, so that each weight loaded is used six times.
+One stored entry x_ij is one contiguous update of P numbers, in explicit vectors (``simd``). Dense rows go
+six at a time, so that each weight loaded is used six times.
 
 ``step`` is 1, or 0 where the rows are indicators and ``values`` holds a single 1.
 """

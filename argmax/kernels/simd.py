@@ -22,7 +22,19 @@ from numba.extending import intrinsic, models, register_model
 
 from .compile import kernel
 
-__all__ = ["L4", "L8", "L16", "exp_in_place", "fma", "gather", "get", "load", "scatter", "store", "zeros"]
+__all__ = [
+    "L4",
+    "L8",
+    "L16",
+    "exp_in_place",
+    "fma",
+    "gather",
+    "get",
+    "load",
+    "scatter",
+    "store",
+    "zeros",
+]
 
 L4 = (0,) * 4
 L8 = (0,) * 8

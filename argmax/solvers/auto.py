@@ -58,7 +58,9 @@ class Auto(Solver):
             spread = _spread(objective)
             text = f"sparse rows, C · mean ‖x‖² = {spread:.3g}"
             if objective.l2 and spread <= DUAL_LIMIT and objective.engine.random_access:
-                return Dual(seed=self.seed), f"{text} ≤ {DUAL_LIMIT:g}: the dual converges in few sweeps"
+                return Dual(
+                    seed=self.seed
+                ), f"{text} ≤ {DUAL_LIMIT:g}: the dual converges in few sweeps"
             return NewtonCG(), f"{text}: beyond the dual's reach"
         if sparse:
             return NewtonCG(), "few sparse rows"
@@ -83,6 +85,8 @@ def _spread(objective: Objective) -> float:
         q = objective.problem.layout.norms(shard.structures)
         s = np.ones(len(q)) if shard.truth.weight is None else shard.truth.weight
         total, weight = total + float(q @ s), weight + float(s.sum())
-    largest = max(float(np.max(s.truth.weight)) if s.truth.weight is not None else 1.0
-                  for s in objective.shards)
+    largest = max(
+        float(np.max(s.truth.weight)) if s.truth.weight is not None else 1.0
+        for s in objective.shards
+    )
     return objective.C * largest * total / max(weight, 1e-300)

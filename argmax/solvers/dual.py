@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 
 from ..errors import Unsupported
 from ..layouts import csr_arguments
-from ..objective import Objective, Point
+from ..objective import Objective
 from ..records import Csr, Floats, Solution
 from ..spaces import Classes
 from .base import Solver
@@ -104,7 +104,8 @@ class _Ascent:
         self.scale = 0.5 if self.two else 1.0
         seed = 0 if solver.seed is None else solver.seed
         self.rng = check_random_state(seed)
-        self.b, self.h = np.zeros(k), np.zeros(k)
+        self.b: Floats = np.zeros(k)
+        self.h: Floats = np.zeros(k)
         self.data = [_ShardDual(shard, objective, solver, state) for shard in objective.shards]
         width = 4 if self.two else layout.width  # two classes run as two columns
         self.U = np.zeros((layout.features, width))

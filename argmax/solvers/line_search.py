@@ -35,6 +35,8 @@ def search(line: Line, value: float, slope: float, step: float = 1.0) -> float:
         width = high - low
         if width <= 1e-12 * high:
             break
-        guess = low + width * low_slope / (low_slope - high_slope) if high_slope > low_slope else high
+        guess = (
+            low + width * low_slope / (low_slope - high_slope) if high_slope > low_slope else high
+        )
         step = min(max(guess, low + 0.05 * width), high - 0.05 * width)
     return best

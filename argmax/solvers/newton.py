@@ -46,7 +46,9 @@ class Newton(Solver):
         layout = objective.problem.layout
         side = (layout.features + int(layout.intercept)) * layout.columns
         checks.memory(
-            3 * 8 * side**2, f"solver 'newton' with {side} weights", "Use solver='newton_cg' instead."
+            3 * 8 * side**2,
+            f"solver 'newton' with {side} weights",
+            "Use solver='newton_cg' instead.",
         )
         point, scale = objective.at(start), max(abs(objective.zero), 1e-300)
         best = np.inf

@@ -10,6 +10,7 @@ kept by the pass, so a product costs two sweeps over x and a line search none.
 
 from __future__ import annotations
 
+import math
 from typing import Any, final
 
 import numpy as np
@@ -67,7 +68,7 @@ class NewtonCG(Solver):
 
 
 def _norm(v: Floats) -> float:
-    return float(v @ v) ** 0.5
+    return math.sqrt(v @ v)
 
 
 def conjugate_gradient(

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from .. import passes
+from ..engines import Shard
 from ..objective import Objective, Point
 from ..records import Csr, Floats
 
@@ -84,6 +85,6 @@ class Preconditioner:
         return out
 
 
-def _weight(shard: passes.Shard) -> float:
+def _weight(shard: Shard) -> float:
     weight = shard.truth.weight
     return float(len(shard) if weight is None else weight.sum())

@@ -78,7 +78,9 @@ class Proximal(Solver):
         for _ in range(60):
             w = metric.prox(point.w - step * metric.inverse * point.gradient, step)
             move = w - point.w
-            model = float(point.gradient @ move) + float((move * move / metric.inverse).sum()) / (2 * step)
+            model = float(point.gradient @ move) + float((move * move / metric.inverse).sum()) / (
+                2 * step
+            )
             model += objective.l1 * metric.norm1(w) - objective.l1 * metric.norm1(point.w)
             trial = objective.at(w)
             if trial.value <= point.value + model + 1e-15 * abs(point.value):

@@ -101,7 +101,9 @@ class Report:
         if not self.status:
             self._stop(status, message)
 
-    def solution(self, objective: Objective, point: Point, solver: str, state: Any = None) -> Solution:
+    def solution(
+        self, objective: Objective, point: Point, solver: str, state: Any = None
+    ) -> Solution:
         """The outcome, with the certificate of ``point``."""
         met = self.certified(point)
         if met and self.status in ("", "max_iter", "stalled"):

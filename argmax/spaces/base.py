@@ -63,9 +63,7 @@ class Space(ABC):
         label −1 and value −inf.
         """
 
-    def curvature(
-        self, marginals: Scores, weight: Floats, direction: Scores, out: Scores
-    ) -> None:
+    def curvature(self, marginals: Scores, weight: Floats, direction: Scores, out: Scores) -> None:
         """out = weight · (∂ marginals / ∂ scores) · direction, where ``curved``."""
         raise NotImplementedError(f"{type(self).__name__} has no curvature")
 

@@ -12,6 +12,7 @@ In logs throughout, so a long sequence neither over- nor underflows.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import final
 
 import numpy as np
@@ -47,8 +48,9 @@ class Chain(Space):
         node = checks.node_scores(scores, self.k)
         offsets = np.arange(len(node) + 1) if scores.offsets is None else scores.offsets
         used = 0
-        for start, stop in zip(offsets[:-1], offsets[1:], strict=True):
+        for start, stop in pairwise(offsets):
             length = max(int(stop - start) - 1, 0)
+            edge: Floats
             if scores.edge is None:
                 edge = np.zeros((length, self.k, self.k))
             elif len(scores.edge) == 1:

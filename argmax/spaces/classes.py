@@ -96,7 +96,7 @@ class Classes(Space):
         cumulative /= cumulative[:, -1:]  # the last entry is 1 whatever was rounded
         draws = rng.random((n, len(p), 1))
         # Labels of probability 0 are stepped over: a draw is at least the sum before its label.
-        return (draws >= cumulative).sum(axis=2)
+        return np.asarray((draws >= cumulative).sum(axis=2))
 
     def top_k(self, scores: Scores, k: int) -> tuple[Ints, Floats]:
         node = checks.node_scores(scores, self.k)
@@ -111,9 +111,7 @@ class Classes(Space):
             values = np.vstack([values, np.full(filler.shape, -np.inf)])
         return labels, values
 
-    def curvature(
-        self, marginals: Scores, weight: Floats, direction: Scores, out: Scores
-    ) -> None:
+    def curvature(self, marginals: Scores, weight: Floats, direction: Scores, out: Scores) -> None:
         p, v = marginals.node, direction.node
         if self._fast(marginals):
             from ..kernels import classes as kernels
