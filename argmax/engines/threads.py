@@ -36,24 +36,34 @@ class Threads(Engine):
     def __init__(self, n: int | None = None) -> None:
         self.n = joblib.cpu_count() if n is None else checks.positive_integer("n_threads", n)
         self._pool: ThreadPoolExecutor | None = None
+        self._users, self._lock = 0, threading.Lock()
 
     def __repr__(self) -> str:
         return f"Threads({self.n})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"n": self.n, "_pool": None}
+        return {"n": self.n}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["n"])
 
     @contextmanager
     def open(self) -> Iterator[None]:
         with one_blas_thread():
-            if self.n == 1 or self._pool is not None:
+            with (
+                self._lock
+            ):  # fits that share one engine share its pool; the last one out closes it
+                if self._users == 0 and self.n > 1:
+                    self._pool = ThreadPoolExecutor(self.n - 1, thread_name_prefix="argmax")
+                self._users += 1
+            try:
                 yield
-                return
-            with ThreadPoolExecutor(self.n - 1, thread_name_prefix="argmax") as self._pool:
-                try:
-                    yield
-                finally:
-                    self._pool = None
+            finally:
+                with self._lock:
+                    self._users -= 1
+                    pool, self._pool = self._pool, None if self._users == 0 else self._pool
+                if self._pool is None and pool is not None:
+                    pool.shutdown()
 
     def run(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         """[piece(0), …, piece(count − 1)]; the calling thread works too."""

@@ -21,6 +21,7 @@ from ..layouts import Layout, as_matrix, two_classes
 from ..objective import Objective
 from ..records import Csr, Floats, Rows, Solution, Structures, Truth
 from ..spaces import Classes
+from .listeners import Bridge, CallbackSupportMixin, with_callbacks
 from .rows import RowScorer
 
 __all__ = ["Classifier"]
@@ -38,7 +39,7 @@ class Settings:
     l2: float
 
 
-class Classifier(ClassifierMixin, BaseEstimator, ABC):
+class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     """argmax over k classes of ⟨w_y, x⟩ + b_y, with any loss; final faces only declare parameters.
 
     A failed ``fit`` changes nothing: the work is done on a shallow copy, whose fitted attributes are
@@ -62,6 +63,9 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
     callbacks: Any
     verbose: int
 
+    _w: Floats
+    _layout: Layout
+
     @abstractmethod
     def _loss(self) -> losses.Loss:
         """The loss of this face."""
@@ -80,7 +84,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
                 self._take(attempt)
             raise
         self._take(attempt)
-        if not self.solution_.converged:
+        if self.solution_.status not in ("converged", "stopped"):
             warnings.warn(
                 f"{self.solution_.message} Raise max_iter, time_limit or tol.",
                 NotConverged,
@@ -115,17 +119,21 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
             delattr(self, name)
         self.__dict__.update(vars(other))
 
+    @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         settings = self._settings()
         rows = checks.rows(self, X, reset=True, dtype=self.dtype)
         rows, truth, classes = self._examples(rows, y, sample_weight, settings)
         objective = self._objective(rows, truth, len(classes), settings)
         start, state = self._start(objective, truth, classes)
+        bridge = Bridge(
+            self, X, y, lambda w: self._attributes(objective.problem.layout, w, classes)
+        )
         report = solvers.Report(
             checks.number("tol", self.tol, 0.0, open_low=True),
             checks.positive_integer("max_iter", self.max_iter),
             None if self.time_limit is None else checks.number("time_limit", self.time_limit, 0.0),
-            tuple(self.callbacks or ()),
+            (*(self.callbacks or ()), bridge),
             self.verbose,
         )
         with settings.engine.open():
@@ -140,6 +148,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
                     )
                 raise
         self._accept(objective, solution, classes)
+        bridge.close()
 
     def _settings(self) -> Settings:
         loss = self._loss()
@@ -254,7 +263,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
                     "warm_start: classes, features or fit_intercept differ from the previous fit. "
                     "Use warm_start=False, or clone the estimator."
                 )
-            return self._w.copy(), self.solution_.state
+            return layout.pack(self.coef_, self.intercept_), self.solution_.state
         w = np.zeros(layout.size)
         if layout.intercept and layout.free_intercept:
             counts = np.bincount(truth.labels, weights=truth.weight, minlength=layout.labels)
@@ -268,13 +277,21 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
             raise NumericalFailure(
                 "the fit left the finite numbers (overflow). Scale your features."
             )
-        w = _centred(layout, solution.w)
-        named = layout.named(w)
-        self.classes_ = classes
-        self.coef_, self.intercept_ = named["coef"], named["intercept"]
+        self.__dict__.update(self._attributes(layout, solution.w, classes))
         self.solution_ = solution
         self.n_iter_ = max(solution.passes, 1)
-        self._w, self._layout = w, layout
+
+    def _attributes(self, layout: Layout, w: Floats, classes: Any) -> dict[str, Any]:
+        """What prediction needs, from a flat w."""
+        w = _centred(layout, w)
+        named = layout.named(w)
+        return {
+            "classes_": classes,
+            "coef_": named["coef"],
+            "intercept_": named["intercept"],
+            "_w": w,
+            "_layout": layout,
+        }
 
     # Answers
 
@@ -288,9 +305,7 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
         shards = engines.cut(Structures(rows), truth, problem.layout)
         engine = engines.Threads(self.n_threads if problem.layout.compiled else 1)
         with engine.open() if problem.layout.compiled else _nothing():
-            parts = list(
-                engine.each(passes.outputs, shards, problem, self._weights(problem.layout))
-            )
+            parts = list(engine.each(passes.outputs, shards, problem, self._w))
         node = parts[0]["node"] if len(parts) == 1 else np.concatenate([p["node"] for p in parts])
         with np.errstate(invalid="ignore", over="ignore"):
             total = node.sum()
@@ -298,9 +313,6 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):
             checks.finite(X if not isinstance(rows, Csr) else as_matrix(rows))
             raise NumericalFailure("the scores are not finite (overflow). Scale your features.")
         return node.reshape(-1, k)
-
-    def _weights(self, layout: Layout) -> Floats:
-        return self._w
 
     def decision_function(self, X: Any) -> Floats:
         """Scores (n, k); for two classes (n,), positive meaning ``classes_[1]``, as scikit-learn has it."""
