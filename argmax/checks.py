@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import numbers
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,14 @@ import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from .errors import InvalidInput, NoLegalLabelling, NumericalFailure, ResourceLimit, WrongType
+from .errors import (
+    ArgmaxError,
+    InvalidInput,
+    NoLegalLabelling,
+    NumericalFailure,
+    ResourceLimit,
+    WrongType,
+)
 from .records import Csr, Floats, Ints, Rows, Scores
 
 __all__ = [
@@ -28,10 +37,25 @@ __all__ = [
     "number",
     "positive_integer",
     "rows",
+    "same_length",
     "sample_weight",
     "some_answer",
     "sparse_structure",
 ]
+
+
+@contextmanager
+def _ours() -> Iterator[None]:
+    """What scikit-learn and NumPy refuse, as our errors: their sentence, our code."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # ``finite`` and others look afterwards
+            yield
+    except ArgmaxError:
+        raise
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(str(error)) from error
+    except TypeError as error:
+        raise WrongType(str(error)) from error
 
 
 # Parameters
@@ -95,76 +119,134 @@ def some_answer(value: Floats) -> Floats:
 
 
 def sparse_structure(X: Any, name: str = "X") -> None:
-    """Refuse a CSR or CSC matrix whose index arrays point outside it: C code would follow them."""
-    if not sp.issparse(X) or X.format not in ("csr", "csc"):
+    """Refuse a sparse matrix whose index arrays point outside it: C code would follow them."""
+    if not sp.issparse(X):
         return
-    major, minor = X.shape if X.format == "csr" else X.shape[::-1]
-    indptr, indices, data = X.indptr, X.indices, X.data
-    problem = None
-    if len(indptr) != major + 1:
-        problem = f"indptr has {len(indptr)} entries but must have {major + 1}"
-    elif indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
-        problem = "indptr must start at 0 and never fall"
-    elif indptr[-1] > len(indices) or len(indices) != len(data):
-        problem = (
-            f"indptr asks for {indptr[-1]} entries; indices has {len(indices)}, data {len(data)}"
-        )
+    if X.format in ("csr", "csc", "bsr"):
+        problem = _broken_compressed(X)
+    elif X.format in ("coo", "dia", "lil"):
+        problem = {"coo": _broken_coo, "dia": _broken_dia, "lil": _broken_lil}[X.format](X)
     else:
-        used = indices[: indptr[-1]]
-        if len(used) and (used.min() < 0 or used.max() >= minor):
-            at = int(np.argmax((used < 0) | (used >= minor)))
-            problem = f"entry {at} has index {used[at]}, outside 0 … {minor - 1}"
+        problem = None  # a dictionary of keys: SciPy itself checks them as it converts
     if problem:
         raise InvalidInput(
             f"{name} is a broken {X.format.upper()} matrix: {problem}. Build it again."
         )
 
 
-def finite(X: Any) -> None:
+def _broken_compressed(X: Any) -> str | None:
+    """What is wrong with a CSR, CSC or BSR matrix; None if nothing is."""
+    indptr, indices, data = X.indptr, X.indices, X.data
+    if not (_whole(indptr) and _whole(indices) and _array(data, 3 if X.format == "bsr" else 1)):
+        return "indptr and indices must be 1-D arrays of whole numbers, data an array of numbers"
+    block = data.shape[1:] or (1, 1)
+    if 0 in block or X.shape[0] % block[0] or X.shape[1] % block[1]:
+        return f"blocks of shape {block} do not fill the shape {X.shape}"
+    major, minor = X.shape[0] // block[0], X.shape[1] // block[1]
+    if X.format == "csc":
+        major, minor = minor, major
+    if len(indptr) != major + 1:
+        return f"indptr has {len(indptr)} entries but must have {major + 1}"
+    if indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
+        return "indptr must start at 0 and never fall"
+    if indptr[-1] > len(indices) or len(indices) != len(data):
+        return f"indptr asks for {indptr[-1]} entries; indices has {len(indices)}, data {len(data)}"
+    return _outside(indices[: indptr[-1]], minor)
+
+
+def _broken_coo(X: Any) -> str | None:
+    if not (_array(X.data, 1) and all(_whole(c) and len(c) == len(X.data) for c in X.coords)):
+        return (
+            "row, column and data must be 1-D arrays of one length, the first two of whole numbers"
+        )
+    found = (_outside(c, size) for c, size in zip(X.coords, X.shape, strict=True))
+    return next((problem for problem in found if problem), None)
+
+
+def _broken_dia(X: Any) -> str | None:
+    if not (_whole(X.offsets) and _array(X.data, 2) and len(X.offsets) == len(X.data)):
+        return "offsets must be a 1-D array of whole numbers, with one row of data for each"
+    if len(X.offsets) and (min(X.offsets) <= -X.shape[0] or max(X.offsets) >= X.shape[1]):
+        return f"offsets must lie between {1 - X.shape[0]} and {X.shape[1] - 1}"
+    return None
+
+
+def _broken_lil(X: Any) -> str | None:
+    if not (len(X.rows) == len(X.data) == X.shape[0]):
+        return f"rows has {len(X.rows)} entries and data {len(X.data)}, but the shape is {X.shape}"
+    for i, (columns, values) in enumerate(zip(X.rows, X.data, strict=True)):
+        if len(columns) != len(values):
+            return f"row {i} has {len(columns)} columns but {len(values)} values"
+        if columns and (min(columns) < 0 or max(columns) >= X.shape[1]):
+            return f"row {i} has a column outside 0 … {X.shape[1] - 1}"
+    return None
+
+
+def _array(values: Any, ndim: int) -> bool:
+    return isinstance(values, np.ndarray) and values.ndim == ndim and values.dtype.kind in "biufc"
+
+
+def _whole(values: Any) -> bool:
+    return _array(values, 1) and values.dtype.kind in "iu"
+
+
+def _outside(indices: Ints, size: int) -> str | None:
+    if len(indices) and (indices.min() < 0 or indices.max() >= size):
+        at = int(np.argmax((indices < 0) | (indices >= size)))
+        return f"entry {at} has index {indices[at]}, outside 0 … {size - 1}"
+    return None
+
+
+def finite(X: Rows) -> None:
     """Raise, naming the first one, if X holds NaN or infinity."""
-    _finite_values(X if sp.issparse(X) else np.asarray(X, dtype=float))
-
-
-def _finite_values(X: Any) -> None:
-    values = X.data if sp.issparse(X) else X
+    values = X.values if isinstance(X, Csr) else X
+    if values is None:
+        return
     with np.errstate(invalid="ignore", over="ignore"):
         quick = np.isfinite(values.sum(dtype=float))  # one reduction, no temporary of the size of X
-    if quick or np.isfinite(values).all():
+    if quick:
         return
     bad = ~np.isfinite(values)
-    if sp.issparse(X):
-        coo = X.tocoo()
-        i, j = int(coo.row[bad][0]), int(coo.col[bad][0])
+    if not bad.any():
+        return
+    at = int(np.argmax(bad))
+    if isinstance(X, Csr):
+        i, j = int(np.searchsorted(X.indptr, at, side="right")) - 1, int(X.indices[at])
     else:
-        i, j = (int(part) for part in np.unravel_index(np.argmax(bad), bad.shape))
-    kind = "NaN" if np.isnan(values).any() else "infinity (inf)"
+        i, j = divmod(at, X.shape[1])
+    kind = "NaN" if np.isnan(values).any() else f"infinity (inf, or too large for {values.dtype})"
     raise InvalidInput(
         f"X contains {kind}: {int(bad.sum())} value(s), the first in row {i}, column {j}. "
         "Impute or remove them first (for example with sklearn.impute.SimpleImputer)."
     )
 
 
-def rows(estimator: Any, X: Any, *, reset: bool, dtype: Any = None, finite: bool = True) -> Rows:
+def rows(
+    estimator: Any, X: Any, *, reset: bool, dtype: Any = None, finite_later: bool = False
+) -> Rows:
     """X as rows ready for the kernels: C-ordered dense, or CSR, in float32 or float64.
 
     float32 stays float32 unless ``dtype`` says otherwise; every other type becomes float64. With
-    ``finite`` False the caller promises to look for NaN and infinity in what it computes from X.
+    ``finite_later`` the caller promises to look for NaN and infinity in what it computes from X.
     """
-    sparse_structure(X)
+    _no_mask("X", X)
     kinds = [np.float64, np.float32] if dtype is None else np.dtype(dtype)
-    X = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        accept_large_sparse=True,
-        dtype=kinds,
-        order="C",
-        ensure_all_finite=False,
-    )
-    if finite:
-        _finite_values(X)
-    return compressed(X) if sp.issparse(X) else X
+    with _ours():
+        sparse_structure(X)
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            accept_large_sparse=True,
+            dtype=kinds,
+            order="C",
+            ensure_all_finite=False,
+        )
+        result: Rows = compressed(X) if sp.issparse(X) else X
+    if not finite_later:
+        finite(result)
+    return result
 
 
 def compressed(X: Any) -> Csr:
@@ -172,12 +254,12 @@ def compressed(X: Any) -> Csr:
     if not X.has_canonical_format and _has_duplicates(X):
         X = X.copy()
         X.sum_duplicates()
-    small = max(X.shape[1], X.indptr[-1]) < 2**31
-    kind = np.int32 if small else np.int64
+    used = int(X.indptr[-1])  # SciPy allows a tail that no row uses
+    kind = np.int32 if max(X.shape[1], used) < 2**31 else np.int64
     return Csr(
         X.indptr.astype(kind, copy=False),
-        X.indices.astype(kind, copy=False),
-        np.ascontiguousarray(X.data),
+        X.indices[:used].astype(kind, copy=False),
+        np.ascontiguousarray(X.data[:used]),
         X.shape[1],
     )
 
@@ -191,22 +273,32 @@ def _has_duplicates(X: Any) -> bool:
     return _has_duplicates(ordered)
 
 
+def _no_mask(name: str, values: Any) -> None:
+    if np.ma.is_masked(values):
+        raise InvalidInput(
+            f"{name} is a masked array with {int(np.ma.getmaskarray(values).sum())} masked value(s), "
+            "which would be used as if they were not masked. Fill or remove them first."
+        )
+
+
 def magnitude(X: Rows, C: float, weight: Floats) -> None:
     """Refuse values whose squares would overflow: a solver would return nonsense without a word."""
     values = X.values if isinstance(X, Csr) else X
-    if values is None or values.size == 0:
-        return
-    # No temporaries of the size of X: minimum and maximum are reductions.
-    largest = max(abs(float(values.max())), abs(float(values.min())))
-    limit = 1e12 if values.dtype == np.float32 else 1e70
-    if largest > limit:
+    if values is not None and values.size:
+        # No temporaries of the size of X: minimum and maximum are reductions.
+        largest = max(abs(float(values.max())), abs(float(values.min())))
+        limit = 1e12 if values.dtype == np.float32 else 1e70
+        if largest > limit:
+            raise InvalidInput(
+                f"X has values up to {largest:.3g}; squares and sums of them overflow. "
+                "Scale your features, for example with sklearn.preprocessing.MaxAbsScaler."
+            )
+    with np.errstate(over="ignore"):
+        total = float(weight.sum()) * (1.0 if math.isinf(C) else C)
+    if not total <= 1e100:
         raise InvalidInput(
-            f"X has values up to {largest:.3g}; squares and sums of them overflow. "
-            "Scale your features, for example with sklearn.preprocessing.MaxAbsScaler."
-        )
-    if math.inf != C and C * float(weight.sum()) > 1e100:
-        raise InvalidInput(
-            "C times the sample weights overflows. Use smaller weights or a smaller C."
+            f"C times the sum of the weights of the rows must be at most 1e100; got {total:.3g}. "
+            "Use smaller weights or a smaller C."
         )
 
 
@@ -215,25 +307,39 @@ def magnitude(X: Rows, C: float, weight: Floats) -> None:
 
 def labels(estimator: Any, y: Any, n: int) -> tuple[Any, Ints]:
     """The sorted classes, and for each row the position of its class among them."""
-    y = column_or_1d(y, warn=True)
-    lengths(X=n, y=len(y))
-    _known_label_type(y)
-    check_classification_targets(y)
+    _no_mask("y", y)
+    with _ours():
+        given, y = y, column_or_1d(y, warn=True)
+        lengths(X=n, y=len(y))
+        if isinstance(given, (list, tuple)) and y.dtype.kind in "SU":
+            _known_labels(np.asarray(given, dtype=object).ravel())  # before 1 and "1" became equal
+        y = _known_labels(y)
+        check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes.astype(np.intp, copy=False)
 
 
-def _known_label_type(y: Any) -> None:
-    if y.dtype.kind in "OSUV":
-        kinds = {type(value).__name__ for value in y.tolist()}
-        text = {"str", "str_"}
-        wrong = [v for v in y.tolist() if v is None or isinstance(v, bytes) or v != v]
-        if wrong or (kinds & text and kinds - text):
-            example = wrong[0] if wrong else sorted(kinds)
-            raise InvalidInput(
-                f"Unknown label type: y holds {example!r}. Labels must be all strings or all whole "
-                "numbers, without None, NaN or bytes."
-            )
+def _known_labels(y: Any) -> Any:
+    """y; whole numbers held as objects become numbers. Raises where a value cannot name a class."""
+    if y.dtype.kind == "O":
+        values = y.tolist()
+        kind = str if isinstance(values[0], str) else numbers.Integral
+        wrong = np.array([not isinstance(value, kind) for value in values])
+        y = y if kind is str or wrong.any() else np.array(values)
+    elif y.dtype.kind == "f":
+        wrong = ~np.isfinite(y) | (y != np.floor(y))
+    elif y.dtype.kind in "mM":
+        wrong = np.isnat(y)
+    else:
+        wrong = np.full(len(y), y.dtype.kind in "cS")
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        beside = f", beside {y.tolist()[0]!r} in row 0" if at and y.dtype.kind == "O" else ""
+        raise InvalidInput(
+            f"Unknown label type: y holds {y[at : at + 1].tolist()[0]!r} in row {at}{beside}. Labels must "
+            "be all strings or all whole numbers, without None, NaN, fractions or bytes."
+        )
+    return y
 
 
 def lengths(**named: int) -> None:
@@ -244,21 +350,37 @@ def lengths(**named: int) -> None:
         )
 
 
+def same_length(**named: Any) -> None:
+    """Raise, with all lengths, unless everything that has a length has the same."""
+    found = {}
+    for name, values in named.items():
+        try:
+            found[name] = len(values)
+        except TypeError:  # None, or one number for all rows
+            continue
+    lengths(**found)
+
+
 def sample_weight(weight: Any, n: int) -> Floats:
     if weight is None:
         return np.ones(n)
     if isinstance(weight, numbers.Real):
         weight = np.full(n, float(weight))
-    result = np.array(weight, dtype=float)
+    _no_mask("sample_weight", weight)
+    with _ours():
+        given = np.asarray(weight)
+        if given.dtype.kind == "c":
+            raise WrongType("sample_weight must hold real numbers; got complex ones.")
+        result = np.array(given, dtype=float)
     if result.ndim != 1:
         raise InvalidInput(f"Sample weights must be 1D array or scalar; got shape {result.shape}.")
-    if len(result) != n:
+    lengths(X=n, sample_weight=len(result))
+    bad = ~np.isfinite(result)
+    if bad.any():
         raise InvalidInput(
-            f"sample_weight.shape == {result.shape}, expected ({n},): X has {n} rows. "
-            "Each row needs one weight."
+            f"sample_weight contains NaN or infinity: {int(bad.sum())} value(s), the first in row "
+            f"{int(np.argmax(bad))}. Every weight must be finite."
         )
-    if not np.isfinite(result).all():
-        raise InvalidInput("sample_weight contains NaN or infinity. Every weight must be finite.")
     if (result < 0).any():
         at = int(np.argmax(result < 0))
         raise InvalidInput(
@@ -277,21 +399,29 @@ def class_weights(setting: Any, classes: Any, codes: Ints, weight: Floats) -> Fl
     if isinstance(setting, str):
         choice("class_weight", setting, ("balanced",))
         totals = np.bincount(codes, weights=weight, minlength=len(classes))
-        factors = weight.sum() / (len(classes) * totals)
+        present = totals > 0  # a class whose rows have no weight is not there, and is not counted
+        factors = weight.sum() / (present.sum() * np.where(present, totals, 1.0))
     elif isinstance(setting, Mapping):
         known = dict(zip(classes.tolist(), range(len(classes)), strict=True))
+        if absent := [label for label in setting if label not in known]:
+            raise InvalidInput(
+                f"class_weight names {_listed(absent)}, which y does not have. "
+                f"Remove them; the classes of y are {_listed(list(known))}."
+            )
         factors = np.ones(len(classes))
         for label, value in setting.items():
-            if label not in known:
-                raise InvalidInput(
-                    f"class_weight names class {label!r}, which y does not have. "
-                    f"Classes are {list(known)[:10]}."
-                )
-            factors[known[label]] = number(f"class_weight[{label!r}]", value, 0.0)
+            factors[known[label]] = number(
+                f"class_weight[{label!r}]", value, 0.0, sys.float_info.max
+            )
     else:
         raise WrongType(f"class_weight must be None, 'balanced' or a dict; got {setting!r}.")
-    result: Floats = weight * factors[codes]
+    with np.errstate(over="ignore"):  # ``magnitude`` refuses what overflows
+        result: Floats = weight * factors[codes]
     return result
+
+
+def _listed(labels: list[Any]) -> str:
+    return ", ".join(map(repr, labels[:10])) + (", …" if len(labels) > 10 else "")
 
 
 # Resources

@@ -181,14 +181,16 @@ class Layout:
     def adjoint(self, block: Structures, residual: Scores, out: Floats) -> None:
         """out += Ψᵀ residual, for the rows of a block."""
         node = self.reduced(residual.node)
-        table = self.matrix(out)
-        self._add_products(block.rows, node, table)
-        self.adjoint_shared(node, residual.edge, out)
+        self._add_products(block.rows, node, self.matrix(out))
+        self._add_edges(residual.edge, out)
 
     def adjoint_shared(self, node: Floats, edge: Floats | None, out: Floats) -> None:
         """The part of the adjoint that no row of X enters: intercept and edge tables."""
         if self.intercept:
             self.matrix(out)[self.features, : self.columns] += node.sum(axis=0)
+        self._add_edges(edge, out)
+
+    def _add_edges(self, edge: Floats | None, out: Floats) -> None:
         if edge is not None and self.edge_kinds:
             out[self.node_size :] += edge.ravel()
 
@@ -198,19 +200,22 @@ class Layout:
 
     def _add_products(self, rows: Rows, node: Floats, table: Floats) -> None:
         m, d = self.columns, self.features
+        bias = table[d, :m] if self.intercept else table[0, :0]
         if not self.compiled or (self.width == 1 and not isinstance(rows, Csr)):
             table[:d, :m] += as_matrix(rows).T @ node.astype(product_dtype(rows), copy=False)
+            bias += node.sum(axis=0) if self.intercept else 0.0
             return
         from .kernels import products
 
         if isinstance(rows, Csr):
-            products.csr_adjoint(*csr_arguments(rows), node, table)
+            products.csr_adjoint(*csr_arguments(rows), node, table[:d], bias)
         elif rows.dtype == table.dtype:
-            products.dense_adjoint(rows, node, table)
+            products.dense_adjoint(rows, node, table[:d], bias)
         else:  # float32 products: a block at a time, then added up in float64
             part = np.zeros((d, self.width), rows.dtype)
-            products.dense_adjoint(rows, node.astype(rows.dtype), part)
+            products.dense_adjoint(rows, node.astype(rows.dtype), part, part[0, :0])
             table[:d] += part
+            bias += node.sum(axis=0) if self.intercept else 0.0
 
     def adjoint_columns(self, by_column: Rows, node: Floats, out: Floats, columns: slice) -> None:
         """W[columns] += (Xᵀ R)[columns]: one owner for each feature.

@@ -70,10 +70,7 @@ class Log(Loss):
     probabilities = True
 
     def evaluate(self, space: Space, scores: Scores, truth: Truth, residual: Scores) -> Floats:
-        total, _ = space.marginals(scores, truth.weight, residual)
-        space.parts(scores, truth.labels, truth.weight, residual)
-        values = total.value - space.score(scores, truth.labels)
-        return values if truth.weight is None else values * truth.weight
+        return space.nll(scores, truth.labels, truth.weight, residual)
 
     def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
         """−Σ weight · entropy of the mixture scale · marginals + (1 − scale) · truth (classes only)."""

@@ -21,10 +21,10 @@ import numpy as np
 
 from .engines import Crew, Shard
 from .engines.base import Sums
-from .layouts import Layout, as_matrix, product_dtype
-from .losses import Loss
+from .layouts import Layout, Weights, as_matrix, csr_arguments, product_dtype
+from .losses import Log, Loss
 from .records import Csr, Floats, Scores
-from .spaces import Space
+from .spaces import Classes, Space
 
 __all__ = [
     "Problem",
@@ -82,23 +82,85 @@ def evaluate(
     """
     layout = problem.layout
     weights = layout.weights(w, product_dtype(shard.structures.rows))
-    near = None if base is None or shift is None else shard.kept("node", base)
-    move = None if shift is None else layout.label_matrix @ shift
+    near = None if shift is None else shard.kept("node", base)
     kept = shard.keep("node", stamp, (shard.structures.nodes, layout.labels))
+    if near is not None and shift is not None:
+        near += layout.label_matrix @ shift  # the same memory as ``kept``
+    elif _fusible(shard, problem):
+        return _evaluate_fused(shard, crew, problem, weights, kept)
 
     def block_residual(block: int) -> tuple[float, Scores]:
         structures, truth, nodes = shard.open(block)
         if near is None:
-            scores = layout.block_scores(structures, weights)
-            kept[nodes] = scores.node
-        else:
-            kept[nodes] = near[nodes] + move
-            scores = Scores(kept[nodes], weights.edge, structures.offsets)
+            kept[nodes] = layout.block_scores(structures, weights).node
+        scores = Scores(kept[nodes], weights.edge, structures.offsets)
         residual = _like(problem, np.empty_like(scores.node), scores)
         values = problem.loss.evaluate(problem.space, scores, truth, residual)
         return float(values.sum()), residual
 
     return _adjoint(shard, crew, problem, block_residual)
+
+
+def _fusible(shard: Shard, problem: Problem) -> bool:
+    """Whether one kernel can do it all: k ≥ 3 classes, log loss, a weight vector for each label."""
+    simple = isinstance(problem.space, Classes) and isinstance(problem.loss, Log)
+    plain = problem.layout.label_features is None and problem.layout.compiled
+    return (
+        simple and plain and not (shard.by_columns and not isinstance(shard.structures.rows, Csr))
+    )
+
+
+def _evaluate_fused(
+    shard: Shard, crew: Crew, problem: Problem, weights: Weights, kept: Floats
+) -> Sums:
+    """``evaluate`` by one kernel call a block, or two sweeps where columns have owners."""
+    from .kernels import fused
+
+    layout, d = problem.layout, problem.layout.features
+    one, blocks, parts = np.ones(1), len(shard.blocks), shard.parts
+
+    def arguments(block: int) -> tuple[Any, ...]:
+        structures, truth, nodes = shard.open(block)
+        rows = (
+            csr_arguments(structures.rows)
+            if isinstance(structures.rows, Csr)
+            else (structures.rows,)
+        )
+        weight = one if truth.weight is None else truth.weight
+        return (*rows, weights.W, weights.b, truth.labels, weight, kept[nodes])
+
+    def gradient_of(out: Floats) -> tuple[Floats, Floats]:
+        table = layout.matrix(out)
+        return table[:d], (table[d, : layout.columns] if layout.intercept else table[0, :0])
+
+    def part(p: int) -> tuple[float, Floats]:
+        value, gradient = 0.0, np.zeros(layout.size)
+        table, bias = gradient_of(gradient)
+        for block in range(p * blocks // parts, (p + 1) * blocks // parts):
+            if isinstance(shard.structures.rows, Csr):
+                value += fused.csr_log(*arguments(block), table, bias)
+            elif weights.W.dtype == table.dtype:
+                value += fused.dense_log(*arguments(block), table, bias)
+            else:  # float32 products: a block at a time, then added up in float64
+                small = np.zeros(table.shape, weights.W.dtype)
+                value += fused.dense_log(*arguments(block), small, bias)
+                table += small
+        return value, gradient
+
+    if not shard.by_columns:
+        return _sum_parts(crew.run(part, parts))
+    residual = shard.padded_residual(layout.width)
+
+    def rows_of(block: int) -> tuple[float, Floats]:
+        bias = np.zeros(layout.columns if layout.intercept else 0)
+        nodes = shard.open(block)[2]
+        return fused.csr_residuals(*arguments(block), residual[nodes], bias), bias
+
+    pieces, gradient = crew.run(rows_of, blocks), np.zeros(layout.size)
+    for _, bias in pieces:
+        gradient_of(gradient)[1][:] += bias
+    _columns(shard, crew, problem, residual, gradient)
+    return {"value": sum(value for value, _ in pieces), "gradient": gradient}
 
 
 def curvature(
@@ -371,7 +433,11 @@ def _adjoint(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) ->
             value += more
         return value, gradient
 
-    pieces = crew.run(part, parts)
+    return _sum_parts(crew.run(part, parts))
+
+
+def _sum_parts(pieces: list[tuple[float, Floats]]) -> Sums:
+    """Values and private gradients, added in order."""
     gradient = pieces[0][1]
     for _, more in pieces[1:]:
         gradient += more
@@ -380,12 +446,7 @@ def _adjoint(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) ->
 
 def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) -> Sums:
     layout = problem.layout
-    found = shard.slots.get("residual")
-    shape = (shard.structures.nodes, layout.width)
-    # Columns beyond m stay zero for ever: they are cleared once.
-    node = np.zeros(shape) if found is None or found[1].shape != shape else found[1]
-    shard.slots["residual"] = (None, node)
-    gradient = np.zeros(layout.size)
+    node, gradient = shard.padded_residual(layout.width), np.zeros(layout.size)
 
     def block(i: int) -> tuple[float, Floats, Floats | None]:
         value, residual = block_residual(i)
@@ -396,8 +457,11 @@ def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residu
     pieces = crew.run(block, len(shard.blocks))
     for _, total, edge in pieces:
         layout.adjoint_shared(total, edge, gradient)
-    ranges = shard.column_ranges
-    crew.run(
-        lambda i: layout.adjoint_columns(shard.by_column, node, gradient, ranges[i]), len(ranges)
-    )
+    _columns(shard, crew, problem, node, gradient)
     return {"value": sum(value for value, _, _ in pieces), "gradient": gradient}
+
+
+def _columns(shard: Shard, crew: Crew, problem: Problem, node: Floats, gradient: Floats) -> None:
+    """gradient += Xᵀ node, each range of features by its owner."""
+    ranges, rows, layout = shard.column_ranges, shard.by_column, problem.layout
+    crew.run(lambda i: layout.adjoint_columns(rows, node, gradient, ranges[i]), len(ranges))

@@ -9,14 +9,14 @@ from typing import Any, final
 import numpy as np
 
 from ..layouts import Layout, as_matrix
-from ..records import Csr, Ints, Rows, Structures, Truth
+from ..records import Csr, Floats, Ints, Rows, Structures, Truth
 
 __all__ = ["Shard", "cut", "row_bytes"]
 
 SHARD_BYTES = 2**28
 """A shard is as large as a worker likes to load at once."""
 
-BLOCK_WORK = 1_000_000, 8_000_000
+BLOCK_WORK = 500_000, 8_000_000
 """Multiply-adds of a block of rows: enough to hide the call, short enough to interrupt (a few ms)."""
 
 PIECES = 64
@@ -67,6 +67,15 @@ class Shard:
         array = np.empty(shape) if found is None or found[1].shape != shape else found[1]
         self.slots[name] = (stamp, array)
         return array
+
+    def padded_residual(self, width: int) -> Floats:
+        """Memory for residuals (N, width); columns beyond the labels are cleared once and stay zero."""
+        shape = (self.structures.nodes, width)
+        found = self.slots.get("residual")
+        if found is None or found[1].shape != shape:
+            self.slots["residual"] = (None, np.zeros(shape))
+        residual: Floats = self.slots["residual"][1]
+        return residual
 
     @cached_property
     def by_column(self) -> Rows:
@@ -120,14 +129,10 @@ def _parts(work: int, size: int, blocks: int) -> int:
     Filling and adding the private gradients costs ``parts · size``: it must stay small against the
     work itself and against memory.
     """
-    if blocks == 1:
-        return 1
     parts = min(PIECES // 2, blocks)
-    while parts >= 8:
-        if 8 * parts * size <= PART_BYTES and 8 * parts * size <= work:
-            return parts
+    while parts > 1 and 8 * parts * size > min(PART_BYTES, work):
         parts //= 2
-    return 0
+    return parts if parts >= min(8, blocks) else 0
 
 
 def cut(structures: Structures, truth: Truth, layout: Layout) -> list[Shard]:

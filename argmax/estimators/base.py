@@ -6,7 +6,7 @@ import copy
 import math
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,19 @@ from ..records import Csr, Floats, Rows, Solution, Structures, Truth
 from ..spaces import Classes
 from .listeners import Bridge, CallbackSupportMixin, with_callbacks
 from .rows import RowScorer
+from .units import Units
 
 __all__ = ["Classifier"]
+
+ADVICE = {
+    "stalled": "Scale your features (for example with sklearn.preprocessing.MaxAbsScaler), or use "
+    "dtype='float64' or a smaller C.",
+    "separable": "Use a penalty with a finite C.",
+}
+"""What to do about a fit that did not converge, where more passes would not help."""
+
+LARGE = 2**26
+"""Bytes of scores from which on it is worth asking the system how much memory is left."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +48,10 @@ class Settings:
     C: float
     l1: float
     l2: float
+
+    @property
+    def penalised(self) -> bool:
+        return math.isfinite(self.C) and (self.l1 > 0 or self.l2 > 0)
 
 
 class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
@@ -85,11 +100,8 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             raise
         self._take(attempt)
         if self.solution_.status not in ("converged", "stopped"):
-            warnings.warn(
-                f"{self.solution_.message} Raise max_iter, time_limit or tol.",
-                NotConverged,
-                stacklevel=2,
-            )
+            advice = ADVICE.get(self.solution_.status, "Raise max_iter, time_limit or tol.")
+            warnings.warn(f"{self.solution_.message} {advice}", NotConverged, stacklevel=2)
         return self
 
     def path(self, X: Any, y: Any, Cs: Any, sample_weight: Any = None) -> list[Classifier]:
@@ -124,30 +136,31 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         settings = self._settings()
         rows = checks.rows(self, X, reset=True, dtype=self.dtype)
         rows, truth, classes = self._examples(rows, y, sample_weight, settings)
-        objective = self._objective(rows, truth, len(classes), settings)
+        units = Units() if settings.penalised else Units.of(rows)
+        objective = self._objective(units.rows(rows), truth, len(classes), settings)
+        layout = objective.problem.layout
         start, state = self._start(objective, truth, classes)
-        bridge = Bridge(
-            self, X, y, lambda w: self._attributes(objective.problem.layout, w, classes)
-        )
+        bridge = Bridge(self, X, y, lambda w: self._attributes(layout, w, classes))
         report = solvers.Report(
             checks.number("tol", self.tol, 0.0, open_low=True),
             checks.positive_integer("max_iter", self.max_iter),
             None if self.time_limit is None else checks.number("time_limit", self.time_limit, 0.0),
-            (*(self.callbacks or ()), bridge),
+            [units.told(layout, listener) for listener in (*(self.callbacks or ()), bridge)],
             self.verbose,
         )
         with settings.engine.open():
             try:
+                start = units.inside(layout, start)
                 solution = settings.solver.minimise(objective, start, report, state)
+                solution = _judged(objective, solution)
             except KeyboardInterrupt:
                 if report.w is not None:
                     report.stop("interrupted", "interrupted")
                     point = objective.at(report.w.copy())
-                    self._accept(
-                        objective, report.solution(objective, point, "interrupted"), classes
-                    )
+                    solution = report.solution(objective, point, "interrupted")
+                    self._accept(objective, solution, units, classes)
                 raise
-        self._accept(objective, solution, classes)
+        self._accept(objective, solution, units, classes)
         bridge.close()
 
     def _settings(self) -> Settings:
@@ -201,6 +214,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         n = len(rows)
         if y is None:
             raise InvalidInput("requires y to be passed, but the target y is None.")
+        checks.same_length(X=rows, y=y, sample_weight=sample_weight)
         weight = checks.sample_weight(sample_weight, n)
         classes, codes = checks.labels(self, y, n)
         weight = checks.class_weights(self.class_weight, classes, codes, weight)
@@ -215,9 +229,10 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             present, codes = np.unique(codes, return_inverse=True)
             classes = classes[present]
         if len(classes) < 2:
-            only = f": {classes[0]!r}" if len(classes) else ""
+            got = f"one class: {classes.tolist()[0]!r}" if len(classes) else "none"
             raise InvalidInput(
-                f"y must have at least two classes with positive weight; got one class{only}."
+                f"y must have at least two classes with positive weight; got {got}. "
+                "Add rows of another class, or give the others weight."
             )
         checks.magnitude(rows, settings.C, weight)
         truth = Truth(codes.astype(np.intp), None if np.all(weight == 1.0) else weight)
@@ -271,11 +286,17 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             w[layout.free] = logs - logs.mean() if layout.columns > 1 else logs[1] - logs[0]
         return w, None
 
-    def _accept(self, objective: Objective, solution: Solution, classes: Any) -> None:
+    def _accept(self, objective: Objective, solution: Solution, units: Units, classes: Any) -> None:
         layout = objective.problem.layout
+        solution = replace(solution, w=units.outside(layout, solution.w))
         if not np.isfinite(solution.w).all() or not math.isfinite(solution.objective):
             raise NumericalFailure(
                 "the fit left the finite numbers (overflow). Scale your features."
+            )
+        if solution.status == "stalled" and solution.objective > objective.zero:
+            raise NumericalFailure(
+                f"the fit drowned in rounding: its objective is {solution.objective:.3g}, that of zero "
+                f"weights {objective.zero:.3g}. {ADVICE['stalled']}"
             )
         self.__dict__.update(self._attributes(layout, solution.w, classes))
         self.solution_ = solution
@@ -298,19 +319,24 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     def _node_scores(self, X: Any) -> Floats:
         """Scores (n, k). Values that are not finite are found in the scores, at no extra pass over X."""
         check_is_fitted(self, "coef_")
-        rows = checks.rows(self, X, reset=False, finite=False)
+        rows = checks.rows(self, X, reset=False, finite_later=True)
         k = self._layout.labels
+        if (need := 16.0 * len(rows) * k) > LARGE:
+            checks.memory(
+                need, f"scores of {len(rows)} rows and {k} classes", "Pass fewer rows at a time."
+            )
         problem = passes.Problem(*_predictor(rows, self._layout))
         truth = Truth(np.zeros(len(rows), np.intp))
         shards = engines.cut(Structures(rows), truth, problem.layout)
         engine = engines.Threads(self.n_threads if problem.layout.compiled else 1)
-        with engine.open() if problem.layout.compiled else _nothing():
+        hired = engine.open() if problem.layout.compiled else _nothing()
+        with hired, np.errstate(invalid="ignore", over="ignore"):
             parts = list(engine.each(passes.outputs, shards, problem, self._w))
         node = parts[0]["node"] if len(parts) == 1 else np.concatenate([p["node"] for p in parts])
         with np.errstate(invalid="ignore", over="ignore"):
             total = node.sum()
         if not np.isfinite(total):
-            checks.finite(X if not isinstance(rows, Csr) else as_matrix(rows))
+            checks.finite(rows)
             raise NumericalFailure("the scores are not finite (overflow). Scale your features.")
         return node.reshape(-1, k)
 
@@ -352,6 +378,30 @@ def _nothing() -> Any:
     return nullcontext()
 
 
+def _judged(objective: Objective, solution: Solution) -> Solution:
+    """The solution; where no w is the best one, it says so instead of "converged"."""
+    loss = objective.problem.loss
+    if objective.penalised or not loss.probabilities or not _separates(objective, solution.w):
+        return solution
+    reason = (
+        "the classes are linearly separable and there is no penalty, so larger weights are always "
+        "better and none are best"
+    )
+    return replace(solution, status="separable", message=f"{solution.solver}: {reason}.")
+
+
+def _separates(objective: Objective, w: Floats) -> bool:
+    """Whether w gives every example's own label the highest score: then 2w does so by a wider margin."""
+    outputs = objective.engine.each(passes.outputs, objective.shards, objective.problem, w)
+    for shard, output in zip(objective.shards, outputs, strict=True):
+        node, own = output["node"], (np.arange(len(shard)), shard.truth.labels)
+        score = node[own]
+        node[own] = -np.inf
+        if np.any(node.max(axis=1) >= score):
+            return False
+    return True
+
+
 def _centred(layout: Layout, w: Floats) -> Floats:
     """Only differences between classes matter: intercepts are shifted to mean zero, as scikit-learn's."""
     w = w.copy()
@@ -361,8 +411,6 @@ def _centred(layout: Layout, w: Floats) -> Floats:
 
 
 def _predictor(rows: Rows, layout: Layout) -> tuple[Classes, Layout, losses.Loss]:
-    from dataclasses import replace
-
     entries = rows.entries if isinstance(rows, Csr) else rows.size
     fast = compiled(entries * layout.labels)
     return Classes(layout.labels, compiled=fast), replace(layout, compiled=fast), losses.get("log")

@@ -9,8 +9,8 @@ import os
 
 __all__ = ["SMALL", "compiled"]
 
-SMALL = 2_000_000
-"""Multiply-adds in one pass below which NumPy is used: about 2 ms of work, against seconds of compiling."""
+SMALL = 1_000_000
+"""Multiply-adds in one pass below which NumPy is used: about 1 ms of work, against seconds of compiling."""
 
 
 def compiled(work: float) -> bool:

@@ -5,7 +5,7 @@ import numpy as np
 from .compile import kernel
 from .simd import exp_in_place
 
-__all__ = ["argmax", "curvature", "marginals"]
+__all__ = ["argmax", "curvature", "marginals", "nll"]
 
 
 @kernel
@@ -28,6 +28,34 @@ def marginals(S, P, value):
         scale = 1.0 / total
         for c in range(K):
             P[i, c] *= scale
+
+
+@kernel
+def nll(S, y, weight, R, value):
+    """value_i = s_i (log Σ_c exp S_ic − S_iy), R_i = s_i (softmax(S_i) − e_y).
+
+    Given S (n, K), labels y (n,), weight s (n,) or a single 1. Filled R (n, K), value (n,).
+    """
+    n, K = S.shape
+    step = 0 if len(weight) == 1 else 1
+    for i in range(n):
+        top = S[i, 0]
+        for c in range(1, K):
+            top = max(top, S[i, c])
+        value[i] = top - S[i, y[i]]
+        for c in range(K):
+            R[i, c] = S[i, c] - top
+    exp_in_place(R.ravel())
+    for i in range(n):
+        total = 0.0
+        for c in range(K):
+            total += R[i, c]
+        s = weight[i * step]
+        value[i] = s * (value[i] + np.log(total))
+        scale = s / total
+        for c in range(K):
+            R[i, c] *= scale
+        R[i, y[i]] -= s
 
 
 @kernel

@@ -36,13 +36,15 @@ def csr_scores(indptr, indices, values, step, W, b, S):
 
 
 @kernel
-def csr_adjoint(indptr, indices, values, step, R, G):
-    """G_j += Σ_i x_ij R_i. Given R (R, m). Filled G (d, P)."""
+def csr_adjoint(indptr, indices, values, step, R, G, bias):
+    """G_j += Σ_i x_ij R_i. Given R (R, m). Filled G (d, P) and, if there is one, bias (m,) += Σ_i R_i."""
     P, m, flat = G.shape[1], R.shape[1], G.ravel()
     row = np.zeros(P, G.dtype)
     for i in range(R.shape[0]):
         for c in range(m):
             row[c] = R[i, c]
+        for c in range(len(bias)):
+            bias[c] += R[i, c]
         scatter(indices, values, step, indptr[i], indptr[i + 1], flat, P, row)
 
 
@@ -116,8 +118,19 @@ def _dense_adjoint_tile(x, d, j, rows, first, R, P, c, G, LANES):
 
 
 @kernel
-def dense_adjoint(X, R, G):
+def _dense_adjoint_one(x, d, j, rows, first, R, P, c, G, LANES):
+    """G[j, c : c+LANES] += Σ_i x[first+i, j] R[i, c : c+LANES]: a feature left over from the sixes"""
+    total = load(G, j * P + c, LANES)
+    for i in range(rows):
+        total = fma(get(x, (first + i) * d + j), load(R, i * P + c, LANES), total)
+    store(G, j * P + c, total)
+
+
+@kernel
+def dense_adjoint(X, R, G, bias):
     """G_j += Σ_i x_ij R_i for dense rows. Given X (R, d), R (R, m). Filled G (d, P), P ≥ 4.
+
+    If there is an intercept, also bias (m,) += Σ_i R_i; otherwise bias is empty.
 
     Sixteen rows at a time: they stay in the first- and second-level cache while all features pass.
     """
@@ -129,6 +142,8 @@ def dense_adjoint(X, R, G):
         for i in range(rows):
             for c in range(m):
                 some[i, c] = R[first + i, c]
+            for c in range(len(bias)):
+                bias[c] += R[first + i, c]
         j = 0
         while j + 6 <= d:
             c = 0
@@ -139,8 +154,10 @@ def dense_adjoint(X, R, G):
                 _dense_adjoint_tile(x, d, j, rows, first, residual, P, c, flat, L4)
             j += 6
         while j < d:
-            for i in range(rows):
-                value = X[first + i, j]
-                for c in range(m):
-                    G[j, c] += value * some[i, c]
+            c = 0
+            while c + 8 <= P:
+                _dense_adjoint_one(x, d, j, rows, first, residual, P, c, flat, L8)
+                c += 8
+            if c + 4 <= P:
+                _dense_adjoint_one(x, d, j, rows, first, residual, P, c, flat, L4)
             j += 1

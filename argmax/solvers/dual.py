@@ -176,8 +176,7 @@ class _ShardDual:
 
         residual = -self.mu * (self.c * scale)[:, None]
         residual[np.arange(len(self.c)), self.labels] += self.c * scale
-        products.csr_adjoint(*csr_arguments(self.rows), residual, U)
-        h += residual.sum(axis=0)
+        products.csr_adjoint(*csr_arguments(self.rows), residual, U, h)
 
     def sweep(self, ascent: _Ascent, report: Report) -> float:
         from ..kernels import dual

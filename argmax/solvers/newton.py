@@ -22,7 +22,7 @@ from .base import Solver
 from .line_search import search
 from .report import Report
 
-__all__ = ["Newton"]
+__all__ = ["Newton", "full_hessian"]
 
 
 @final
@@ -69,14 +69,7 @@ class Newton(Solver):
         layout = objective.problem.layout
         columns = layout.columns
         gradient = layout.matrix(point.gradient)[:, :columns]
-        H = objective.C * objective.fold(passes.hessian, point.w, point.stamp)["hessian"]
-        ridge = np.full(gradient.shape, objective.l2 or 1e-10)
-        if layout.intercept and layout.free_intercept:
-            ridge[-1] = 0.0
-            if layout.label_features is None:
-                last = (gradient.shape[0] - 1) * columns
-                H[last:, last:] += max(H[last:, last:].max(), 1e-10)
-        H[np.diag_indices(len(H))] += ridge.ravel()
+        H = full_hessian(objective, point)
         direction = np.zeros_like(point.w)
         layout.matrix(direction)[:, :columns] = -_solve(H, gradient.ravel()).reshape(gradient.shape)
         slope = float(point.gradient @ direction)
@@ -90,6 +83,21 @@ class Newton(Solver):
             trial = objective.at(point.w + step * direction)
         better = abs(trial.gradient).max() < abs(point.gradient).max()
         return trial if trial.value < point.value or better else None
+
+
+def full_hessian(objective: Objective, point: Point) -> Floats:
+    """∇²F over the weights without padding, (feature, column) in order; positive definite."""
+    layout = objective.problem.layout
+    columns = layout.columns
+    H: Floats = objective.C * objective.fold(passes.hessian, point.w, point.stamp)["hessian"]
+    ridge = np.full((len(H) // columns, columns), objective.l2 or 1e-10)
+    if layout.intercept and layout.free_intercept:
+        ridge[-1] = 0.0
+        if layout.label_features is None:
+            last = len(H) - columns
+            H[last:, last:] += max(H[last:, last:].max(), 1e-10)
+    H[np.diag_indices(len(H))] += np.maximum(ridge.ravel(), 1e-14 * H.diagonal().max())
+    return H
 
 
 def _solve(H: Floats, g: Floats) -> Floats:

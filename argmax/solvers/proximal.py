@@ -1,6 +1,11 @@
-"""A proximal method for l1 and elastic net: find the support by proximal steps, then Newton inside it.
+"""Proximal methods for l1 and elastic net.
 
     minimise  F(w) = f(w) + l1 ‖w‖₁,    f(w) = C Σ s_i loss_i(w) + ½ l2 ‖w‖²
+
+Few weights: proximal Newton. The model  gᵀ(u − w) + ½ (u − w)ᵀ H (u − w) + l1 ‖u‖₁  with the full Hessian is
+minimised to rounding (``quadratic.py``), then the line from w to u is searched (Lee, Sun and Saunders 2014).
+
+Many weights: find the support by proximal steps, then Newton inside it.
 
     1. w ← prox(w − t D⁻¹ ∇f(w)),   prox_j(u) = sign(u)(|u| − l1 t/D_j)₊,   D the diagonal of the curvature;
        t is halved until F decreases as the model promises. Weights enter and leave here.
@@ -20,7 +25,9 @@ import numpy as np
 from ..objective import Objective, Point
 from ..records import Floats, Solution
 from .base import Solver
+from .newton import full_hessian
 from .preconditioner import Preconditioner
+from .quadratic import minimise_quadratic
 from .report import Report
 
 __all__ = ["Proximal"]
@@ -30,7 +37,8 @@ __all__ = ["Proximal"]
 class Proximal(Solver):
     """Proximal gradient and subspace Newton steps in turn; also serves a plain l2 penalty.
 
-    ``inner`` bounds the Hessian products of one Newton step.
+    ``full`` is the number of weights up to which the Hessian is formed; beyond it ``inner`` bounds the
+    Hessian products of one Newton step.
 
     >>> from argmax import SoftmaxRegression
     >>> from sklearn.datasets import load_wine
@@ -44,16 +52,20 @@ class Proximal(Solver):
     needs_curvature = True
     handles_l1 = True
 
-    def __init__(self, inner: int = 100) -> None:
-        self.inner = inner
+    def __init__(self, full: int = 1000, inner: int = 100) -> None:
+        self.full, self.inner = full, inner
 
     def minimise(
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
         self.check(objective)
         point = objective.at(start)
-        metric, step = _Metric(objective, point), 1.0
-        tol = min(report.tol, 1e-12) if objective.small else report.tol
+        layout = objective.problem.layout
+        weights = (layout.features + int(layout.intercept)) * layout.columns
+        advance = (
+            _Newton(objective) if weights <= self.full else _Alternating(objective, self.inner)
+        )
+        tol = min(report.tol, 1e-13) if objective.small else report.tol
         stuck = 0
         while not report(objective, point.w, point.value, point.gap):
             if point.relative_gap <= tol:
@@ -61,15 +73,59 @@ class Proximal(Solver):
                 if point.relative_gap <= tol:
                     break
             before = point.value
-            point, step = self._proximal(objective, point, metric, step)
-            point = self._subspace(objective, point, metric, report)
+            point = advance(point, report)
             # Rounding ends all progress at about 1e-15 of the value; three such rounds are enough.
             stuck = stuck + 1 if before - point.value <= 1e-15 * abs(before) else 0
             if stuck >= 3:
                 break
-            if report.passes in (3, 10, 30):
-                metric, step = _Metric(objective, point), 1.0
         return report.solution(objective, objective.settled(point.w, point.stamp), self.name)
+
+
+@final
+class _Newton:
+    """Proximal Newton steps with the full Hessian."""
+
+    def __init__(self, objective: Objective) -> None:
+        layout = objective.problem.layout
+        self.objective, self.layout = objective, layout
+        bound = np.ones(layout.size)
+        bound[layout.free] = 0.0
+        self.l1 = objective.l1 * self._inner(bound)
+
+    def _inner(self, w: Floats) -> Floats:
+        """A flat vector without the padding: (features, columns) in order."""
+        return self.layout.matrix(w)[:, : self.layout.columns].ravel()
+
+    def __call__(self, point: Point, report: Report) -> Point:
+        objective, layout = self.objective, self.layout
+        w, g = self._inner(point.w), self._inner(point.gradient)
+        H = full_hessian(objective, point)
+        u = minimise_quadratic(H, g, w, self.l1, layout.compiled)
+        direction = np.zeros_like(point.w)
+        layout.matrix(direction)[:, : layout.columns] = (u - w).reshape(-1, layout.columns)
+        promise = float(g @ (u - w)) + float(self.l1 @ (abs(u) - abs(w)))
+        for halving in range(30):
+            trial = objective.at(point.w + 0.5**halving * direction)
+            if trial.value <= point.value + 1e-4 * 0.5**halving * min(promise, 0.0):
+                return trial
+        return point
+
+
+@final
+class _Alternating:
+    """Proximal gradient steps and Newton steps on the support, in turn."""
+
+    def __init__(self, objective: Objective, inner: int) -> None:
+        self.objective, self.inner = objective, inner
+        self.step, self.rounds = 1.0, 0
+        self.metric: _Metric | None = None
+
+    def __call__(self, point: Point, report: Report) -> Point:
+        if self.metric is None or self.rounds in (2, 9, 29):
+            self.metric, self.step = _Metric(self.objective, point), 1.0
+        self.rounds += 1
+        point, self.step = self._proximal(self.objective, point, self.metric, self.step)
+        return self._subspace(self.objective, point, self.metric, report)
 
     def _proximal(
         self, objective: Objective, point: Point, metric: _Metric, step: float

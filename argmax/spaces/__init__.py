@@ -3,7 +3,7 @@
     Classes(k)   one of k labels
     Chain(k)     a label for every position of a sequence
 
-Every space answers the same seven questions; see ``Space``.
+Every space answers the same questions; see ``Space``.
 """
 
 from .base import Space

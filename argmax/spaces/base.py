@@ -52,6 +52,14 @@ class Space(ABC):
         """out −= weight · indicator(labels): with marginals in ``out``, what is left is the residual."""
 
     @abstractmethod
+    def nll(self, scores: Scores, labels: Ints, weight: Floats | None, out: Scores) -> Floats:
+        """weight · (log Z − s(labels)) for each example; ``out`` is filled with its gradient.
+
+        The same as ``marginals``, ``score`` and ``parts`` together, which is how to write it first; it is
+        a question of its own because every pass of a log loss asks it.
+        """
+
+    @abstractmethod
     def sample(self, scores: Scores, n: int, rng: np.random.Generator) -> Ints:
         """n exact draws from exp s(y) / Z, as (n, N) labels."""
 

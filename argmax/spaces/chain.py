@@ -121,6 +121,12 @@ class Chain(Space):
                 np.subtract.at(out.edge, (tables, y[:-1], y[1:]), share)
             used += len(steps)
 
+    def nll(self, scores: Scores, labels: Ints, weight: Floats | None, out: Scores) -> Floats:
+        total, _ = self.marginals(scores, weight, out)
+        self.parts(scores, labels, weight, out)
+        values: Floats = total.value - self.score(scores, labels)
+        return values if weight is None else values * weight
+
     def sample(self, scores: Scores, n: int, rng: np.random.Generator) -> Ints:
         draws = np.empty((n, len(scores.node)), np.intp)
         for where, node, edge in self._sequences(scores):
@@ -181,13 +187,18 @@ def _draw(logits: Floats, rng: np.random.Generator) -> int:
 
 
 def _best_paths(node: Floats, edge: Floats, k: int) -> tuple[Ints, Floats]:
-    """The k best paths (k, L) and their values: Viterbi with a list of k at each state."""
+    """The k best paths (k, L) and their values: Viterbi with a list of k at each state.
+
+    From the last node to the first, so that the walk back decides the first label first: of equals it
+    then finds the first path in lexicographic order.
+    """
+    node, edge = node[::-1], edge[::-1].transpose(0, 2, 1)
     length, labels = node.shape
     best = np.full((labels, k), -np.inf)
     best[:, 0] = node[0]
     back = np.zeros((length, labels, k), np.intp)
     for t in range(1, length):
-        # candidates (label, previous label × rank); of equals the first one wins
+        # candidates (label, following label × rank); of equals the first one wins
         ways = (best[:, :, None] + edge[t - 1][:, None, :]).reshape(labels * k, labels).T
         order = np.argsort(-ways, axis=1, kind="stable")[:, :k]
         back[t] = order
@@ -202,4 +213,4 @@ def _best_paths(node: Floats, edge: Floats, k: int) -> tuple[Ints, Floats]:
             state = int(back[t, paths[rank, t], place])
     values = np.full(k, -np.inf)
     values[: len(ends)] = flat[ends]
-    return paths, values
+    return paths[:, ::-1], values

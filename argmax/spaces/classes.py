@@ -79,6 +79,8 @@ class Classes(Space):
             total = p.sum(axis=1)
             p /= total[:, None]
             value = top + np.log(total)
+        if np.isnan(value).any():  # −inf everywhere made −inf − (−inf)
+            checks.some_answer(node.max(axis=1))
         checks.some_answer(value)
         if weight is not None:
             p *= weight[:, None]
@@ -89,6 +91,19 @@ class Classes(Space):
 
     def parts(self, scores: Scores, labels: Ints, weight: Floats | None, out: Scores) -> None:
         out.node[np.arange(len(labels)), labels] -= 1.0 if weight is None else weight
+
+    def nll(self, scores: Scores, labels: Ints, weight: Floats | None, out: Scores) -> Floats:
+        node = checks.node_scores(scores, self.k)
+        if self._fast(scores):
+            from ..kernels import classes as kernels
+
+            values = np.empty(len(node))
+            kernels.nll(node, labels, np.ones(1) if weight is None else weight, out.node, values)
+            return checks.some_answer(values)
+        total, _ = self.marginals(scores, weight, out)
+        self.parts(scores, labels, weight, out)
+        values = total.value - self.score(scores, labels)
+        return values if weight is None else values * weight
 
     def sample(self, scores: Scores, n: int, rng: np.random.Generator) -> Ints:
         p = self.marginals(scores)[1].node

@@ -172,14 +172,14 @@ KERNELS = [module for module in BELOW_ROOT if module.startswith("argmax.kernels.
 
 
 @pytest.mark.parametrize("module", KERNELS)
-def test_a_kernel_file_is_self_contained(module):
-    """An edit must change the file that it is in: the compile cache looks at nothing else."""
+def test_a_kernel_file_imports_kernels_only(module):
+    """The compile cache is named by a hash of the kernels' folder: nothing outside it may be compiled in."""
     ours = {
         ".".join(name.split(".")[:3])
         for _, name in imported(ast.parse(source_of(module)), module, False)
         if name.split(".")[0] == "argmax"
     }
-    assert ours <= {"argmax.kernels.compile", "argmax.kernels.simd"}
+    assert all(name.startswith("argmax.kernels") for name in ours)
 
 
 @pytest.mark.parametrize("module", KERNELS)
