@@ -46,6 +46,10 @@ def two_classes() -> Floats:
 
     The two-row softmax with penalty ½‖W‖² has at its optimum W = (−½w, ½w), hence ¼‖w‖²: its C is half
     of the textbook's for the same w.
+
+    >>> from argmax.layouts import two_classes
+    >>> two_classes().ravel()
+    array([-0.5,  0.5])
     """
     return np.array([[-0.5], [0.5]])
 
@@ -53,7 +57,15 @@ def two_classes() -> Floats:
 @final
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A flat w unpacked for one pass: W (d, P), b (m,), edge (kinds, K, K) or None. Views or casts."""
+    """A flat w unpacked for one pass: W (d, P), b (m,), edge (kinds, K, K) or None. Views or casts.
+
+    >>> import numpy as np
+    >>> from argmax.layouts import Layout
+    >>> layout = Layout(features=5, labels=3)
+    >>> weights = layout.weights(np.zeros(layout.size))
+    >>> weights.W.shape, weights.b.shape, weights.edge is None
+    ((5, 4), (3,), True)
+    """
 
     W: Floats
     b: Floats
@@ -97,10 +109,12 @@ class Layout:
 
     @property
     def node_size(self) -> int:
+        """Length of the part of w that rows and intercept use."""
         return (self.features + int(self.intercept)) * self.width
 
     @property
     def size(self) -> int:
+        """Length of the flat w."""
         return self.node_size + self.edge_kinds * self.labels**2
 
     @cached_property
@@ -122,6 +136,7 @@ class Layout:
         return w[: self.node_size].reshape(-1, self.width)
 
     def weights(self, w: Floats, dtype: Any = np.float64) -> Weights:
+        """w unpacked once for a whole pass, in the dtype of its products."""
         table = self.matrix(w).astype(dtype, copy=False)
         m = self.columns
         b = table[self.features, :m] if self.intercept else np.zeros(m, dtype)
@@ -154,9 +169,11 @@ class Layout:
     # The linear map
 
     def scores(self, block: Structures, w: Floats) -> Scores:
+        """Ψ w: the scores of a block."""
         return self.block_scores(block, self.weights(w, product_dtype(block.rows)))
 
     def block_scores(self, block: Structures, weights: Weights) -> Scores:
+        """The scores of a block, from weights unpacked before."""
         node = self._products(block.rows, weights)
         if self.label_features is not None:
             node = node @ self.label_features.T

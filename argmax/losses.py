@@ -22,7 +22,14 @@ __all__ = ["Log", "Loss", "get"]
 
 
 class Loss(ABC):
-    """One loss. To add one, implement ``evaluate`` (and, where smooth, ``curvature``)."""
+    """One loss. To add one, fill in the declarations, ``evaluate`` and ``conjugate``; then pass it to
+    ``argmax.testing.check_loss``.
+
+    >>> from argmax import losses
+    >>> loss = losses.get("log")
+    >>> loss.smooth, loss.convex, loss.takes_cost, loss.free_intercept
+    (True, True, False, True)
+    """
 
     name: str
     smooth: bool  # has a gradient everywhere
@@ -56,8 +63,8 @@ class Log(Loss):
     >>> from argmax.records import Scores, Truth
     >>> from argmax.spaces import Classes
     >>> scores, residual = Scores(np.zeros((1, 4))), Scores(np.empty((1, 4)))
-    >>> float(Log().evaluate(Classes(4), scores, Truth(np.array([2])), residual)[0]) == np.log(4)
-    True
+    >>> Log().evaluate(Classes(4), scores, Truth(np.array([2])), residual)  # log 4
+    array([1.38629436])
     >>> residual.node
     array([[ 0.25,  0.25, -0.75,  0.25]])
     """

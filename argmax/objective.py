@@ -37,7 +37,21 @@ __all__ = ["Line", "Objective", "Point"]
 
 @final
 class Objective:
-    """F, for given data, engine and penalty."""
+    """F, for given data, engine and penalty.
+
+    >>> import numpy as np
+    >>> from argmax import engines, layouts, losses, objective, passes, records, spaces
+    >>> rows, labels = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 2])
+    >>> layout = layouts.Layout(features=1, labels=3)
+    >>> problem = passes.Problem(spaces.Classes(3), layout, losses.get("log"))
+    >>> shards = engines.cut(records.Structures(rows), records.Truth(labels), layout)
+    >>> F = objective.Objective(problem, shards, engines.Threads(1), C=1.0)
+    >>> point = F.at(np.zeros(F.size))
+    >>> round(point.value, 4)  # 3 log 3: three rows, three equally likely labels
+    3.2958
+    >>> round(point.gap, 4)  # ½ ‖gradient‖²: no w lies more than this below
+    1.0
+    """
 
     def __init__(
         self,
@@ -55,10 +69,12 @@ class Objective:
 
     @property
     def size(self) -> int:
+        """Length of w."""
         return self.problem.layout.size
 
     @property
     def penalised(self) -> bool:
+        """Whether there is a penalty, hence a certificate."""
         return self.l1 > 0 or self.l2 > 0
 
     @property
@@ -77,6 +93,7 @@ class Objective:
         return self.C * float(self.fold(passes.at_zero)["value"])
 
     def fold(self, task: Any, *arguments: Any) -> Any:
+        """The sums of one task (``passes``) over all shards."""
         return self.engine.fold(task, self.shards, self.problem, *arguments)
 
     def at(self, w: Floats, base: Any = None, shift: Floats | None = None) -> Point:
@@ -95,6 +112,7 @@ class Objective:
         return result
 
     def penalty(self, w: Floats) -> float:
+        """Ω(w)."""
         inside = self.bound(w)
         value = 0.5 * self.l2 * float(inside @ inside) if self.l2 else 0.0
         return value + (self.l1 * float(np.abs(inside).sum()) if self.l1 else 0.0)
@@ -160,6 +178,7 @@ class Point:
 
     @property
     def relative_gap(self) -> float:
+        """The gap as a share of F(0): what ``tol`` is compared with."""
         return self.gap / self.objective.zero if self.objective.zero else 0.0
 
     def hvp(self, v: Floats) -> Floats:

@@ -58,6 +58,7 @@ class Csr:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """(rows, features)."""
         return len(self), self.width
 
     @property
@@ -80,6 +81,12 @@ class Structures:
     ``offsets`` says where each example's nodes start (None: one node each). ``edges`` are node pairs
     (None: consecutive nodes in a chain, nothing for classes); ``edge_kind`` says which weight table
     an edge uses (None: table 0).
+
+    >>> import numpy as np
+    >>> from argmax.records import Structures
+    >>> stack = Structures(np.zeros((5, 2)), offsets=np.array([0, 3, 5]))  # two sequences
+    >>> len(stack), stack.nodes, stack[1:2].offsets
+    (2, 5, array([0, 2]))
     """
 
     rows: Rows
@@ -116,6 +123,11 @@ class Truth:
 
     ``cost`` (K, K) is Δ(y, y') for losses with a margin; ``allowed`` (N, K) lists several right
     answers instead of one.
+
+    >>> import numpy as np
+    >>> from argmax.records import Truth
+    >>> Truth(np.array([0, 1, 1]), np.array([1.0, 2.0])).block(slice(1, 2), slice(2, 3)).labels
+    array([1])
     """
 
     labels: Ints  # (N,)
@@ -124,6 +136,7 @@ class Truth:
     allowed: NDArray[np.bool_] | None = None  # (N, K)
 
     def block(self, examples: slice, nodes: slice) -> Truth:
+        """The truth of a block of examples, whose nodes are ``nodes``."""
         return Truth(
             self.labels[nodes],
             None if self.weight is None else self.weight[examples],
@@ -137,6 +150,12 @@ class Scores:
     """Scores of a block, or anything of that shape: marginals, residuals, dual variables.
 
     ``offsets`` is that of the block's Structures, so that a space needs nothing else.
+
+    >>> import numpy as np
+    >>> from argmax.records import Scores
+    >>> scores = Scores(np.zeros((5, 3)), np.zeros((1, 3, 3)), np.array([0, 3, 5]))
+    >>> len(scores), scores.labels
+    (2, 3)
     """
 
     node: Floats  # (N, K)
@@ -153,7 +172,15 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The argmax: labels of every node, its value, and an upper bound (equal to value where exact)."""
+    """The argmax: labels of every node, its value, and an upper bound (equal to value where exact).
+
+    >>> import numpy as np
+    >>> from argmax.records import Scores
+    >>> from argmax.spaces import Classes
+    >>> answer = Classes(2).argmax(Scores(np.array([[0.5, 2.0]])))
+    >>> answer.labels, answer.value
+    (array([1]), array([2.]))
+    """
 
     labels: Ints  # (N,)
     value: Floats  # (n,)
@@ -162,7 +189,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A log-sum-exp over all answers of each example, and whether it is exact."""
+    """A log-sum-exp over all answers of each example, and whether it is exact.
+
+    >>> import numpy as np
+    >>> from argmax.records import Scores
+    >>> from argmax.spaces import Classes
+    >>> Classes(2).logz(Scores(np.zeros((1, 2)))).value  # log 2
+    array([0.69314718])
+    """
 
     value: Floats  # (n,)
     exact: bool = True
@@ -175,6 +209,14 @@ class Solution:
     ``objective − gap`` is a lower bound on the smallest value any w can have; ``relative_gap`` is the
     gap divided by the objective at w = 0, the number that ``tol`` is compared with. ``history`` has one
     row (seconds, objective, gap) for each pass that was reported.
+
+    >>> from argmax import SoftmaxRegression
+    >>> from sklearn.datasets import load_iris
+    >>> solution = SoftmaxRegression().fit(*load_iris(return_X_y=True)).solution_
+    >>> solution.status, solution.converged, solution.solver
+    ('converged', True, 'newton')
+    >>> len(solution.history) == solution.passes
+    True
     """
 
     w: Floats

@@ -32,6 +32,14 @@ class Shard:
 
     ``slots`` holds arrays stamped with the point they belong to: scores for a line search, marginals
     for a Hessian product. A task finding no slot, or one with another stamp, computes it anew.
+
+    >>> import numpy as np
+    >>> from argmax.engines import Shard
+    >>> from argmax.layouts import Layout
+    >>> from argmax.records import Structures, Truth
+    >>> rows, truth = Structures(np.zeros((4, 2))), Truth(np.zeros(4, int))
+    >>> Shard(rows, truth, Layout(2, 3)).blocks
+    [(0, 4)]
     """
 
     def __init__(self, structures: Structures, truth: Truth, layout: Layout) -> None:
@@ -136,7 +144,18 @@ def _parts(work: int, size: int, blocks: int) -> int:
 
 
 def cut(structures: Structures, truth: Truth, layout: Layout) -> list[Shard]:
-    """The shards of a data set held in memory: views, no copies."""
+    """The shards of a data set held in memory: views, no copies.
+
+    >>> import numpy as np
+    >>> from argmax.engines import cut
+    >>> from argmax.layouts import Layout
+    >>> from argmax.records import Structures, Truth
+    >>> [
+    ...     len(shard)
+    ...     for shard in cut(Structures(np.zeros((4, 2))), Truth(np.zeros(4, int)), Layout(2, 3))
+    ... ]
+    [4]
+    """
     count = -(-row_bytes(structures.rows) // SHARD_BYTES)
     bounds: Ints = np.linspace(0, len(structures), max(count, 1) + 1).astype(int)
     shards = []

@@ -135,9 +135,9 @@ class SoftmaxRegression(Classifier):
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> model = SoftmaxRegression().fit(X, y)
-    >>> model.predict_proba(X[:2]).round(3)
-    array([[0.998, 0.001, 0.001],
-           [0.995, 0.004, 0.001]])
+    >>> model.predict_proba(X[[0, 65]]).round(3)
+    array([[1.   , 0.   , 0.   ],
+           [0.058, 0.935, 0.007]])
     """
 
     def __init__(

@@ -26,7 +26,7 @@ class RowScorer:
     >>> score.predict(X[100])
     2
     >>> score(X[100]).round(2)
-    array([-5.97,  0.96,  5.01])
+    array([-7.43,  0.94,  6.48])
     >>> score.sparse([0, 2], [6.3, 6.0]).shape
     (3,)
     """

@@ -20,9 +20,9 @@ from .proximal import Proximal
 from .report import Progress, Report
 
 __all__ = [
-    "LBFGS",
     "Auto",
     "Dual",
+    "LBFGS",
     "Newton",
     "NewtonCG",
     "Progress",
@@ -42,7 +42,7 @@ def get(solver: str | Solver) -> Solver:
 
     >>> from argmax import solvers
     >>> solvers.get("newton_cg")
-    NewtonCG()
+    NewtonCG(inner=250)
     """
     if isinstance(solver, Solver):
         return solver

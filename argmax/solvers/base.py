@@ -18,6 +18,10 @@ class Solver(ABC):
 
     ``minimise`` starts at ``start`` (and at ``state``, if an earlier Solution of the same solver left
     one), reports every pass, and returns a Solution whose certificate does not depend on the start.
+
+    >>> from argmax import solvers
+    >>> [name for name in ("dual", "lbfgs", "newton", "proximal") if solvers.get(name).handles_l1]
+    ['proximal']
     """
 
     name: str

@@ -17,7 +17,16 @@ __all__ = ["Progress", "Report"]
 @final
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a callback is told after every pass. Returning True stops the solver, keeping its weights."""
+    """What a callback is told after every pass. Returning True stops the solver, keeping its weights.
+
+    >>> from argmax import SoftmaxRegression
+    >>> from sklearn.datasets import load_iris
+    >>> seen = []
+    >>> model = SoftmaxRegression(callbacks=[lambda progress: seen.append(progress.objective)])
+    >>> _ = model.fit(*load_iris(return_X_y=True))
+    >>> seen == sorted(seen, reverse=True)  # the objective only falls
+    True
+    """
 
     passes: int
     seconds: float
@@ -36,6 +45,11 @@ class Report:
 
     A solver calls ``report(w, value, gap)`` after every pass and stops when it answers True;
     ``certified(point)`` says whether ``tol`` is met.
+
+    >>> from argmax.solvers import Report
+    >>> report = Report(tol=1e-6, time_limit=60.0)
+    >>> report.passes, report.out_of_time()
+    (0, False)
     """
 
     def __init__(
@@ -56,10 +70,12 @@ class Report:
 
     @property
     def seconds(self) -> float:
+        """Since the report was made."""
         return time.perf_counter() - self.began
 
     @property
     def passes(self) -> int:
+        """How many were reported."""
         return len(self.history)
 
     def out_of_time(self) -> bool:
