@@ -93,6 +93,7 @@ class Layout:
     free_intercept: bool = True
     edge_kinds: int = 0
     sparse: bool = False  # what the columns are padded for; any rows can be multiplied
+    precise: bool = False  # multiply float32 rows in float64
     compiled: bool = False
 
     # Shape
@@ -170,7 +171,12 @@ class Layout:
 
     def scores(self, block: Structures, w: Floats) -> Scores:
         """Ψ w: the scores of a block."""
-        return self.block_scores(block, self.weights(w, product_dtype(block.rows)))
+        return self.block_scores(block, self.weights(w, self.product_dtype(block.rows)))
+
+    def product_dtype(self, rows: Rows) -> np.dtype[Any]:
+        """Dense products run in the dtype of the rows, unless ``precise``. Sparse ones are bound by
+        memory: always float64."""
+        return np.dtype(np.float64) if self.precise or isinstance(rows, Csr) else rows.dtype
 
     def block_scores(self, block: Structures, weights: Weights) -> Scores:
         """The scores of a block, from weights unpacked before."""
@@ -219,14 +225,14 @@ class Layout:
         m, d = self.columns, self.features
         bias = table[d, :m] if self.intercept else table[0, :0]
         if not self.compiled or (self.width == 1 and not isinstance(rows, Csr)):
-            table[:d, :m] += as_matrix(rows).T @ node.astype(product_dtype(rows), copy=False)
+            table[:d, :m] += as_matrix(rows).T @ node.astype(self.product_dtype(rows), copy=False)
             bias += node.sum(axis=0) if self.intercept else 0.0
             return
         from .kernels import products
 
         if isinstance(rows, Csr):
             products.csr_adjoint(*csr_arguments(rows), node, table[:d], bias)
-        elif rows.dtype == table.dtype:
+        elif self.product_dtype(rows) == table.dtype:
             products.dense_adjoint(rows, node, table[:d], bias)
         else:  # float32 products: a block at a time, then added up in float64
             part = np.zeros((d, self.width), rows.dtype)
@@ -277,11 +283,6 @@ class Layout:
             out[d, :d] += column
             out[:d, d] += column
             out[d, d] += weight.sum()
-
-
-def product_dtype(rows: Rows) -> np.dtype[Any]:
-    """Dense products run in the dtype of the rows. Sparse ones are bound by memory: always float64."""
-    return np.dtype(np.float64) if isinstance(rows, Csr) else rows.dtype
 
 
 def csr_arguments(rows: Csr) -> tuple[Any, ...]:

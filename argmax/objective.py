@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, final
 
@@ -86,6 +87,18 @@ class Objective:
     def curved(self) -> bool:
         """Whether Hessian products are available."""
         return self.problem.space.curved and self.problem.loss.smooth
+
+    @property
+    def rounded(self) -> bool:
+        """Whether products run in float32, whose noise may hide the last steps."""
+        rows, layout = self.shards[0].structures.rows, self.problem.layout
+        return bool(layout.product_dtype(rows) != np.float64)
+
+    def precise(self) -> Objective:
+        """The same objective with all products in float64; rows stay as they are."""
+        layout = replace(self.problem.layout, precise=True)
+        problem = replace(self.problem, layout=layout)
+        return Objective(problem, self.shards, self.engine, self.C, self.l1, self.l2)
 
     @cached_property
     def zero(self) -> float:

@@ -21,7 +21,7 @@ import numpy as np
 
 from .engines import Crew, Shard
 from .engines.base import Sums
-from .layouts import Layout, Weights, as_matrix, csr_arguments, product_dtype
+from .layouts import Layout, Weights, as_matrix, csr_arguments
 from .losses import Log, Loss
 from .records import Csr, Floats, Scores
 from .spaces import Classes, Space
@@ -81,7 +81,7 @@ def evaluate(
     are shifted instead of being computed.
     """
     layout = problem.layout
-    weights = layout.weights(w, product_dtype(shard.structures.rows))
+    weights = layout.weights(w, layout.product_dtype(shard.structures.rows))
     near = None if shift is None else shard.kept("node", base)
     kept = shard.keep("node", stamp, (shard.structures.nodes, layout.labels))
     if near is not None and shift is not None:
@@ -168,7 +168,7 @@ def curvature(
 ) -> Sums:
     """{"gradient": Σ s_i Ψᵀ (∂² log Z) Ψ · direction}: a Hessian product."""
     layout, space = problem.layout, problem.space
-    ahead = layout.weights(direction, product_dtype(shard.structures.rows))
+    ahead = layout.weights(direction, layout.product_dtype(shard.structures.rows))
     marginals = _marginals(shard, crew, problem, w, stamp)
 
     def block_residual(block: int) -> tuple[float, Scores]:
@@ -185,7 +185,7 @@ def direction(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any,
     """Leaves the scores of v behind, for ``along``."""
     node = _kept_scores(shard, crew, problem, w, stamp)
     kept = shard.keep("step", stamp, node.shape)
-    ahead = problem.layout.weights(v, product_dtype(shard.structures.rows))
+    ahead = problem.layout.weights(v, problem.layout.product_dtype(shard.structures.rows))
 
     def block(i: int) -> None:
         kept[shard.open(i)[2]] = _scores(shard, problem, ahead, i).node
@@ -330,7 +330,7 @@ def hessian(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any) -
 
 def outputs(shard: Shard, crew: Crew, problem: Problem, w: Floats) -> Sums:
     """{"node": the scores of every node}."""
-    weights = problem.layout.weights(w, product_dtype(shard.structures.rows))
+    weights = problem.layout.weights(w, problem.layout.product_dtype(shard.structures.rows))
     node = np.empty((shard.structures.nodes, problem.layout.labels))
 
     def block(i: int) -> None:
@@ -392,7 +392,7 @@ def _kept_scores(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: A
     node = shard.kept("node", stamp)
     if node is None:
         kept = shard.keep("node", stamp, (shard.structures.nodes, problem.layout.labels))
-        weights = problem.layout.weights(w, product_dtype(shard.structures.rows))
+        weights = problem.layout.weights(w, problem.layout.product_dtype(shard.structures.rows))
 
         def block(i: int) -> None:
             kept[shard.open(i)[2]] = _scores(shard, problem, weights, i).node

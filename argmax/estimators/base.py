@@ -262,6 +262,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             intercept=bool(self.fit_intercept),
             free_intercept=loss.free_intercept,
             sparse=isinstance(rows, Csr),
+            precise=not fast,  # a small problem can afford it
             compiled=fast,
         )
         return passes.Problem(Classes(k, compiled=fast), layout, loss)

@@ -69,6 +69,10 @@ class LBFGS(Solver):
             if following is None and pairs:
                 pairs.clear()  # start over from the plain preconditioned gradient
                 following = self._step(objective, point, pairs, precondition)
+            if (
+                following is None and objective.rounded
+            ):  # float32 noise hides the way: go on in float64
+                return self.minimise(objective.precise(), point.w, report, state=True)
             if following is None:
                 report.stop("stalled", "no step makes progress any more")
                 break
