@@ -23,6 +23,7 @@ from .errors import (
     ResourceLimit,
     WrongType,
 )
+from .kernels import compiled
 from .records import Csr, Floats, Ints, Rows, Scores
 
 __all__ = [
@@ -52,6 +53,9 @@ def _ours() -> Iterator[None]:
             yield
     except ArgmaxError:
         raise
+    except MemoryError as error:
+        advice = "Pass fewer rows, float32, or a sparse matrix."
+        raise ResourceLimit(f"{str(error) or 'Memory is full'}. {advice}") from error
     except (ValueError, OverflowError) as error:
         raise InvalidInput(str(error)) from error
     except TypeError as error:
@@ -243,34 +247,38 @@ def rows(
             order="C",
             ensure_all_finite=False,
         )
-        result: Rows = compressed(X) if sp.issparse(X) else X
+        # Scores are sums over entries: only a fit, which also squares them, minds duplicates.
+        result: Rows = compressed(X, sum_duplicates=reset) if sp.issparse(X) else X
     if not finite_later:
         finite(result)
     return result
 
 
-def compressed(X: Any) -> Csr:
+def compressed(X: Any, sum_duplicates: bool = True) -> Csr:
     """A scipy CSR matrix as our record: duplicates summed, indices 32 bits wide where they fit."""
-    if not X.has_canonical_format and _has_duplicates(X):
-        X = X.copy()
-        X.sum_duplicates()
     used = int(X.indptr[-1])  # SciPy allows a tail that no row uses
     kind = np.int32 if max(X.shape[1], used) < 2**31 else np.int64
-    return Csr(
+    result = Csr(
         X.indptr.astype(kind, copy=False),
         X.indices[:used].astype(kind, copy=False),
         np.ascontiguousarray(X.data[:used]),
         X.shape[1],
     )
+    if sum_duplicates and _has_duplicates(result):
+        X = X.copy()
+        X.has_canonical_format = X.has_sorted_indices = False  # whatever somebody set or left there
+        X.sum_duplicates()
+        return compressed(X, sum_duplicates=False)
+    return result
 
 
-def _has_duplicates(X: Any) -> bool:
-    if X.has_sorted_indices:
-        ends = np.zeros(len(X.indices) + 1, bool)
-        ends[X.indptr] = True
-        return bool(np.any((X.indices[1:] == X.indices[:-1]) & ~ends[1:-1]))
-    ordered = X.sorted_indices()
-    return _has_duplicates(ordered)
+def _has_duplicates(rows: Csr) -> bool:
+    if compiled(rows.entries) and rows.width <= rows.entries:
+        from .kernels import structure
+
+        return bool(structure.has_duplicates(rows.indptr, rows.indices, rows.width))
+    X = sp.csr_array((rows.indices, rows.indices, rows.indptr), shape=rows.shape)
+    return not (X if X.has_sorted_indices else X.sorted_indices()).has_canonical_format
 
 
 def _no_mask(name: str, values: Any) -> None:

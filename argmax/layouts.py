@@ -272,18 +272,6 @@ class Layout:
         squares = as_matrix(replace(rows, values=np.square(rows.values, dtype=float)))
         return np.asarray(scale * (squares @ np.ones(rows.width)))
 
-    def gram(self, rows: Floats, weight: Floats, out: Floats) -> None:
-        """out += Σ_i weight_i x̃_i x̃_iᵀ for dense rows; x̃ is x, with a 1 appended for an intercept."""
-        d = self.features
-        root = np.sqrt(weight).astype(rows.dtype)
-        scaled = rows * root[:, None]
-        out[:d, :d] += scaled.T @ scaled
-        if self.intercept:
-            column = scaled.T @ root
-            out[d, :d] += column
-            out[:d, d] += column
-            out[d, d] += weight.sum()
-
 
 def csr_arguments(rows: Csr) -> tuple[Any, ...]:
     """indptr, indices, values, step: indicators are a single 1 read again and again."""

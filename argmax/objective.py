@@ -116,7 +116,9 @@ class Objective:
         """
         stamp = object()
         sums = self.fold(passes.evaluate, w, stamp, base, shift)
-        return Point(self, w, stamp, self.C * sums["value"], self.C * sums["gradient"])
+        gradient = sums["gradient"]
+        gradient *= self.C
+        return Point(self, w, stamp, self.C * sums["value"], gradient)
 
     def bound(self, w: Floats) -> Floats:
         """A copy of w that is zero where nothing is penalised."""
@@ -124,11 +126,15 @@ class Objective:
         result[self.problem.layout.free] = 0.0
         return result
 
+    def square(self, v: Floats) -> float:
+        """‖v‖² over the penalised entries, without a copy of v."""
+        free = v[self.problem.layout.free]
+        return max(float(v @ v) - float(free @ free), 0.0)
+
     def penalty(self, w: Floats) -> float:
         """Ω(w)."""
-        inside = self.bound(w)
-        value = 0.5 * self.l2 * float(inside @ inside) if self.l2 else 0.0
-        return value + (self.l1 * float(np.abs(inside).sum()) if self.l1 else 0.0)
+        value = 0.5 * self.l2 * self.square(w) if self.l2 else 0.0
+        return value + (self.l1 * float(np.abs(self.bound(w)).sum()) if self.l1 else 0.0)
 
     def settled(self, w: Floats, stamp: Any = None) -> Point:
         """The point at w, after its free entries are solved to zero gradient (Newton on them alone).
@@ -166,7 +172,10 @@ class Point:
     def gradient(self) -> Floats:
         if not self.objective.l2:
             return self.data_gradient
-        return self.data_gradient + self.objective.l2 * self.objective.bound(self.w)
+        total = self.objective.l2 * self.w
+        total[self.objective.problem.layout.free] = 0.0
+        total += self.data_gradient
+        return total
 
     @cached_property
     def gap(self) -> float:
@@ -174,11 +183,10 @@ class Point:
         objective = self.objective
         if not objective.penalised:
             return math.inf
+        if objective.l2 and not objective.l1:
+            return objective.square(self.gradient) / (2 * objective.l2)
         w, g = objective.bound(self.w), objective.bound(self.data_gradient)
         if objective.l2:
-            over = g + objective.l2 * w if not objective.l1 else None
-            if over is not None:
-                return float(over @ over) / (2 * objective.l2)
             outside = np.maximum(np.abs(g) - objective.l1, 0.0)
             conjugate = float(outside @ outside) / (2 * objective.l2)
             return max(objective.penalty(w) + conjugate + float(w @ g), 0.0)
@@ -198,9 +206,13 @@ class Point:
         """∇²F(w) v, from the scores that the pass at w left behind."""
         objective = self.objective
         sums = objective.fold(passes.curvature, self.w, self.stamp, v)
-        product: Floats = objective.C * sums["gradient"]
+        product: Floats = sums["gradient"]
+        product *= objective.C
         if objective.l2:
-            product += objective.l2 * objective.bound(v)
+            free = objective.problem.layout.free
+            kept = product[free].copy()
+            product += objective.l2 * v
+            product[free] = kept
         return product
 
     def line(self, direction: Floats) -> Line:

@@ -42,8 +42,8 @@ __all__ = [
 ]
 
 
-GRAM_ROWS = 1024
-"""Rows multiplied at once into a Gram matrix: enough for BLAS to run at its best."""
+GRAM_ROWS, GRAM_OWNERS = 1024, 16
+"""Rows multiplied at once into a Gram matrix, enough for BLAS to run at its best; and who shares it."""
 
 
 @dataclass(frozen=True)
@@ -274,24 +274,31 @@ def shifted(
 def gram(
     shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, every: int, mean: bool
 ) -> Sums:
-    """{"gram": Σ c_i x̃ x̃ᵀ, "rows": Σ s_i} over every ``every``-th row; c as in ``_row_curvature``."""
+    """{"gram": Σ c_i x̃ x̃ᵀ, its lower triangle, "rows": Σ s_i} over every ``every``-th dense row.
+
+    x̃ is x with a 1 appended for the intercept; c as in ``_row_curvature``.
+    """
     layout = problem.layout
     side = layout.features + int(layout.intercept)
     s, share = _row_curvature(shard, crew, problem, w, stamp, mean)
     rows = shard.structures.rows
     assert not isinstance(rows, Csr)  # sparse rows are preconditioned by their diagonal
-    count = len(rows[::every])
+    total, d = np.zeros((side, side)), layout.features
+    # Owners of ranges of rows of the lower triangle; the square root makes their areas equal.
+    bounds = np.unique((d * np.sqrt(np.linspace(0.0, 1.0, GRAM_OWNERS + 1))).astype(int))
+    for first in range(0, shard.structures.nodes, GRAM_ROWS * every):
+        chosen = slice(first, min(first + GRAM_ROWS * every, shard.structures.nodes), every)
+        root = np.sqrt(share[chosen])
+        scaled = rows[chosen] * root[:, None].astype(rows.dtype)
 
-    def chunk(i: int) -> Floats:
-        chosen = slice(i * GRAM_ROWS * every, (i + 1) * GRAM_ROWS * every, every)
-        out = np.zeros((side, side))
-        layout.gram(rows[chosen], share[chosen], out)
-        return out
+        def owner(i: int, scaled: Floats = scaled) -> None:
+            low, high = bounds[i], bounds[i + 1]
+            total[low:high, :high] += scaled[:, low:high].T @ scaled[:, :high]
 
-    total, chunks = np.zeros((side, side)), -(-count // GRAM_ROWS)
-    for first in range(0, chunks, 4):  # four private matrices at a time, added in order
-        for part in crew.run(lambda i, first=first: chunk(first + i), min(4, chunks - first)):  # type: ignore[misc]
-            total += part
+        crew.run(owner, len(bounds) - 1)
+        if layout.intercept:
+            total[d, :d] += root.astype(rows.dtype) @ scaled
+            total[d, d] += share[chosen].sum()
     return {"gram": total, "rows": float(s[::every].sum())}
 
 

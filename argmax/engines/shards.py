@@ -13,11 +13,11 @@ from ..records import Csr, Floats, Ints, Rows, Structures, Truth
 
 __all__ = ["Shard", "cut", "row_bytes"]
 
-SHARD_BYTES = 2**28
+SHARD_BYTES = 2**30
 """A shard is as large as a worker likes to load at once."""
 
-BLOCK_WORK = 500_000, 8_000_000
-"""Multiply-adds of a block of rows: enough to hide the call, short enough to interrupt (a few ms)."""
+BLOCK_WORK = 500_000, 50_000_000
+"""Multiply-adds of a block of rows: enough to hide the call, short enough to interrupt (some 20 ms)."""
 
 PIECES = 64
 """At most so many pieces of work in a shard are worth making: four for each of sixteen cores."""
@@ -48,6 +48,7 @@ class Shard:
         self.blocks = _blocks(structures, self.work)
         self.parts = _parts(self.work, layout.size, len(self.blocks))
         self.slots: dict[str, tuple[Any, Any]] = {}
+        self._opened: list[tuple[Structures, Truth, slice] | None] = [None] * len(self.blocks)
 
     def __len__(self) -> int:
         return len(self.structures)
@@ -59,10 +60,16 @@ class Shard:
 
     def open(self, block: int) -> tuple[Structures, Truth, slice]:
         """A block: its structures, its truth, and the range of its nodes in the shard."""
-        start, stop = self.blocks[block]
-        nodes = slice(*self.structures.node_range(start, stop))
-        examples = slice(start, stop)
-        return self.structures[examples], self.truth.block(examples, nodes), nodes
+        found = self._opened[
+            block
+        ]  # kept: while a thread makes views, the others wait for the lock
+        if found is None:
+            start, stop = self.blocks[block]
+            nodes = slice(*self.structures.node_range(start, stop))
+            examples = slice(start, stop)
+            found = self.structures[examples], self.truth.block(examples, nodes), nodes
+            self._opened[block] = found
+        return found
 
     def kept(self, name: str, stamp: Any) -> Any:
         """What a task left under this name for this point, or None."""
@@ -137,7 +144,7 @@ def _parts(work: int, size: int, blocks: int) -> int:
     Filling and adding the private gradients costs ``parts · size``: it must stay small against the
     work itself and against memory.
     """
-    parts = min(PIECES // 2, blocks)
+    parts = min(PIECES, blocks)
     while parts > 1 and 8 * parts * size > min(PART_BYTES, work):
         parts //= 2
     return parts if parts >= min(8, blocks) else 0

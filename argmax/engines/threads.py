@@ -102,6 +102,7 @@ class Threads(Engine):
 # setting belongs to the whole process, so fits running side by side share it: the last one out restores.
 
 _blas = threading.Lock()
+_blas_libraries: Any = None  # looking them up takes milliseconds
 _blas_users = 0
 _blas_limit: Any = None
 
@@ -109,10 +110,12 @@ _blas_limit: Any = None
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Within, BLAS runs on one thread, whoever else is inside or leaves meanwhile."""
-    global _blas_users, _blas_limit
+    global _blas_users, _blas_limit, _blas_libraries
     with _blas:
+        if _blas_libraries is None:
+            _blas_libraries = ThreadpoolController()
         if _blas_users == 0:
-            _blas_limit = ThreadpoolController().limit(limits=1, user_api="blas")
+            _blas_limit = _blas_libraries.limit(limits=1, user_api="blas")
         _blas_users += 1
     try:
         yield

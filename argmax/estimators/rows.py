@@ -43,8 +43,7 @@ class RowScorer:
 
     def sparse(self, indices: Ints, values: Floats) -> Floats:
         """Scores (K,) of a row given by its nonzero features."""
-        values = np.asarray(values, dtype=float)
-        return self._finite(values.dot(self.W.take(indices, axis=0, mode="raise")) + self.b)
+        return self._finite(np.dot(values, self.W[indices]) + self.b)
 
     def predict(self, x: Floats) -> Any:
         """The class of a dense row."""

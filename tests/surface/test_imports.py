@@ -15,8 +15,8 @@ PACKAGE = ROOT / "argmax"
 PIPELINE = (
     ("errors",),
     ("records",),
-    ("checks",),
     ("kernels",),
+    ("checks",),
     ("features", "costs"),
     ("layouts", "spaces"),
     ("losses",),

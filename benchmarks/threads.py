@@ -1,0 +1,255 @@
+"""Scaling over threads: one gradient pass, and whole fits, with the same bits at every count.
+
+Self-contained: the data are made here, in a few seconds. The peer is scikit-learn's own pass
+(``LinearModelLoss``) with as many BLAS threads; its sparse products (SciPy's) use one whatever is allowed.
+With OUT in the environment the figures are also written to $OUT/threads.json.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
+
+from argmax import LinearClassifier, engines, losses, passes
+from argmax.checks import compressed
+from argmax.layouts import Layout
+from argmax.objective import Objective
+from argmax.records import Structures, Truth
+from argmax.spaces import Classes
+
+from .common import (
+    Options,
+    Outcome,
+    cores,
+    machine,
+    median,
+    note_ratio,
+    progress,
+    say,
+    table,
+    write_json,
+)
+
+COUNTS = (1, 2, 4, 8, 16)
+ROUNDS = 5
+BUDGET = 270.0
+"""Seconds after which no repetition is started: every figure has one run at least, and says how many."""
+
+EXPLANATION = f"""\
+Seconds at each number of threads, medians of {ROUNDS} rounds taken in turn (none begun after {BUDGET:g} s);
+"scaling" is against one thread. The gradient, or the fitted weights, must have the same bits at every count.
+peer: scikit-learn's pass over the same data and weights, the best of as many BLAS threads or fewer."""
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """Rows and labels of a noisy linear model."""
+
+    name: str
+    X: Any
+    y: Any
+    k: int
+    C: float
+
+
+@dataclass(frozen=True)
+class Work:
+    """Something to time at each count: seconds and a fingerprint of the result, or a peer's seconds.
+
+    ``peer_scales`` is False where the peer uses one thread whatever is allowed: it is timed once a round.
+    """
+
+    name: str
+    ours: Callable[[int], tuple[float, str]]
+    peer: Callable[[int], float] | None = None
+    peer_scales: bool = True
+
+
+def run(options: Options) -> Outcome:
+    outcome, began = Outcome("threads"), time.perf_counter()
+    counts = [n for n in COUNTS if n <= cores()]
+    say(EXPLANATION)
+    broken = []
+    for work in works(options.quick):
+        figures = measure(work, counts, 2 if options.quick else ROUNDS, began)
+        show(work.name, figures)
+        outcome.figures.append({"what": work.name, **figures})
+        broken += [] if figures["same_bits"] else [work.name]
+    say(f"{time.perf_counter() - began:.0f} s in all.")
+    if out := os.environ.get("OUT"):
+        write_json(Path(out) / "threads.json", machine(cores()), [outcome])
+    if broken:
+        raise SystemExit(f"DIFFERENT BITS at different numbers of threads: {', '.join(broken)}.")
+    return outcome
+
+
+# Measuring
+
+
+def measure(work: Work, counts: list[int], rounds: int, began: float) -> dict[str, Any]:
+    """Seconds and fingerprints at every count, in turn."""
+    progress(f"{work.name}: warming up")
+    prints = {work.ours(counts[-1])[1]}
+    ours: dict[int, list[float]] = {n: [] for n in counts}
+    peer: dict[int, list[float]] = {n: [] for n in counts}
+    for i in range(rounds):
+        if i and time.perf_counter() - began > BUDGET:
+            break
+        progress(f"{work.name}: round {i + 1}")
+        for n in counts:
+            seconds, found = work.ours(n)
+            ours[n].append(seconds)
+            prints.add(found)
+            if work.peer is not None and (work.peer_scales or n == counts[0]):
+                peer[n].append(work.peer(n))
+    peer = {n: seconds for n, seconds in peer.items() if seconds}
+    return {"ours": ours, "peer": peer, "same_bits": len(prints) == 1}
+
+
+def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    began = time.perf_counter()
+    result = call()
+    return time.perf_counter() - began, result
+
+
+def show(name: str, figures: dict[str, Any]) -> None:
+    ours, rows = figures["ours"], []
+    one = median(ours[min(ours)])
+    for n, seconds in ours.items():
+        now = median(seconds)
+        row = [str(n), f"{now:.4g}", f"{one / now:.2f}×", f"{one / now / n:.0%}", str(len(seconds))]
+        peer = min((median(s) for m, s in figures["peer"].items() if m <= n), default=None)
+        rows.append(
+            [*row, *(["", ""] if peer is None else [f"{peer:.4g}", note_ratio(peer / now)])]
+        )
+    columns = ["threads", "s", "scaling", "of ideal", "runs", "peer s", "peer/us"]
+    bits = "same bits" if figures["same_bits"] else "BITS DIFFER"
+    table(f"{name}: {bits}", columns, rows)
+
+
+# The works
+
+
+def works(quick: bool) -> list[Work]:
+    """Passes first; then fits on fewer rows, so that all of it takes a few minutes."""
+    shrink = 20 if quick else 1
+    wide = dense(120_000 // shrink, 784, 10)
+    text = sparse(200_000 // shrink, 100_000 // shrink, 100, 20)
+    few_wide, few_text = _first(wide, 40_000 // shrink), _first(text, 30_000 // shrink)
+    return [
+        _gradient(wide),
+        _gradient(text),
+        _fit(few_wide, "lbfgs"),
+        _fit(few_text, "dual"),
+        _fit(few_text, "newton_cg"),
+    ]
+
+
+def dense(n: int, d: int, k: int) -> Synthetic:
+    progress("making dense rows")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    X *= 0.3
+    return Synthetic("dense", X, _labels(rng, X, d, k), k, 0.1)
+
+
+def sparse(n: int, d: int, entries: int, k: int) -> Synthetic:
+    """CSR rows with one entry in each of ``entries`` ranges of features.
+
+    The ranges grow geometrically, so a few features are in every row and most are rare, as in text; and
+    indices are sorted and distinct without any sorting.
+    """
+    progress("making sparse rows")
+    rng = np.random.default_rng(1)
+    edges = np.geomspace(1, d - entries, entries + 1).astype(np.int64) + np.arange(entries + 1)
+    edges[0], edges[-1] = 0, d
+    width = np.diff(edges)
+    indices = (edges[:-1] + (rng.random((n, entries)) * width)).astype(np.int32)
+    values = rng.standard_normal(n * entries) / entries**0.5
+    indptr = np.arange(0, n * entries + 1, entries, dtype=np.int32)
+    X = sp.csr_matrix((values, indices.ravel(), indptr), shape=(n, d))
+    return Synthetic("sparse", X, _labels(rng, X, d, k), k, 1.0)
+
+
+def _labels(rng: np.random.Generator, X: Any, d: int, k: int) -> Any:
+    scores = X @ rng.standard_normal((d, k))
+    scores += rng.gumbel(size=scores.shape)
+    return scores.argmax(axis=1)
+
+
+def _first(source: Synthetic, n: int) -> Synthetic:
+    return Synthetic(source.name, source.X[:n], source.y[:n], source.k, source.C)
+
+
+def _size(source: Synthetic) -> str:
+    return f"{source.name} {source.X.shape[0]} × {source.X.shape[1]}, k = {source.k}"
+
+
+def _gradient(source: Synthetic) -> Work:
+    """Objective.at, the pass that every solver repeats."""
+    is_sparse = sp.issparse(source.X)
+    rows = compressed(source.X) if is_sparse else source.X
+    layout = Layout(source.X.shape[1], source.k, sparse=is_sparse, compiled=True)
+    problem = passes.Problem(Classes(source.k, compiled=True), layout, losses.get("log"))
+    shards = engines.cut(Structures(rows), Truth(source.y.astype(np.intp)), layout)
+    w = 0.01 * np.random.default_rng(2).standard_normal(layout.size)
+    layout.matrix(w)[:, layout.columns :] = 0.0  # padding is zero, by contract
+
+    def ours(n: int) -> tuple[float, str]:
+        engine = engines.Threads(n)
+        with engine.open():  # once a fit, so not part of a pass
+            seconds, point = _timed(lambda: Objective(problem, shards, engine, source.C).at(w))
+        return seconds, _fingerprint(np.float64(point.value), point.data_gradient)
+
+    named = layout.named(w)
+    value = Objective(problem, shards, engines.Threads(1), source.C).at(w).value
+    peer = _peer(source, np.hstack([named["coef"], named["intercept"][:, None]]), value)
+    return Work(f"gradient pass, {_size(source)}", ours, peer, not is_sparse)
+
+
+def _peer(source: Synthetic, coef: Any, expected: float) -> Callable[[int], float]:
+    """scikit-learn's value and gradient at the same weights; its value must be ours."""
+    from sklearn._loss.loss import HalfMultinomialLoss
+    from sklearn.linear_model._linear_loss import LinearModelLoss
+
+    loss = LinearModelLoss(base_loss=HalfMultinomialLoss(n_classes=source.k), fit_intercept=True)
+    flat, target = coef.ravel(order="F"), source.y.astype(float)
+    scale = source.C * len(target)
+
+    def peer(n: int) -> float:
+        with threadpool_limits(n, user_api="blas"):
+            seconds, (value, _) = _timed(
+                lambda: loss.loss_gradient(flat, source.X, target, None, 1.0 / scale)
+            )
+        if not np.isclose(scale * value, expected, rtol=1e-9):
+            raise RuntimeError(f"{source.name}: F is {expected!r} here, {scale * value!r} there.")
+        return seconds
+
+    return peer
+
+
+def _fit(source: Synthetic, solver: str) -> Work:
+    """A whole fit; sparse rows go to the dual, whose sweeps are serial by nature, and to newton_cg."""
+
+    def ours(n: int) -> tuple[float, str]:
+        model = LinearClassifier(C=source.C, solver=solver, n_threads=n)
+        seconds, _ = _timed(lambda: model.fit(source.X, source.y))
+        return seconds, _fingerprint(model.coef_, model.intercept_)
+
+    return Work(f"whole fit, {_size(source)}, solver {solver!r}", ours)
+
+
+def _fingerprint(*arrays: Any) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,209 @@
+"""The slow, obvious twin of every kernel: Python loops over numbers, one formula a line.
+
+Twins take the arguments of their kernels and fill the same arrays, so a test calls both and compares.
+"""
+
+import math
+
+import numpy as np
+
+# kernels/simd.py
+
+
+def exp_in_place(flat):
+    for i in range(len(flat)):
+        flat[i] = math.exp(flat[i])
+
+
+def gather(indices, values, step, first, last, W, P, row):
+    """row_c = Σ_t values_t · W[indices_t, c]"""
+    for c in range(P):
+        row[c] = math.fsum(values[t * step] * W[indices[t] * P + c] for t in range(first, last))
+
+
+def scatter(indices, values, step, first, last, W, P, row):
+    """W[indices_t, c] += values_t · row_c"""
+    for t in range(first, last):
+        for c in range(P):
+            W[indices[t] * P + c] += values[t * step] * row[c]
+
+
+# kernels/products.py
+
+
+def csr_scores(indptr, indices, values, step, W, b, S):
+    """S_i = b + Σ_j x_ij W_j"""
+    for i in range(S.shape[0]):
+        for c in range(S.shape[1]):
+            S[i, c] = b[c]
+            for t in range(indptr[i], indptr[i + 1]):
+                S[i, c] += values[t * step] * W[indices[t], c]
+
+
+def csr_adjoint(indptr, indices, values, step, R, G, bias):
+    """G_j += Σ_i x_ij R_i, bias += Σ_i R_i"""
+    for i in range(R.shape[0]):
+        for c in range(R.shape[1]):
+            for t in range(indptr[i], indptr[i + 1]):
+                G[indices[t], c] += values[t * step] * R[i, c]
+        for c in range(len(bias)):
+            bias[c] += R[i, c]
+
+
+def dense_scores(X, W, b, S):
+    """S_i = b + Σ_j x_ij W_j"""
+    for i in range(S.shape[0]):
+        for c in range(S.shape[1]):
+            S[i, c] = b[c] + math.fsum(X[i, j] * W[j, c] for j in range(X.shape[1]))
+
+
+def dense_adjoint(X, R, G, bias):
+    """G_j += Σ_i x_ij R_i, bias += Σ_i R_i"""
+    for c in range(R.shape[1]):
+        for j in range(X.shape[1]):
+            G[j, c] += math.fsum(X[i, j] * R[i, c] for i in range(X.shape[0]))
+    for c in range(len(bias)):
+        bias[c] += math.fsum(R[:, c])
+
+
+# kernels/classes.py
+
+
+def marginals(S, P, value):
+    """P_i = softmax(S_i), value_i = log Σ_c exp S_ic"""
+    for i in range(S.shape[0]):
+        top = max(S[i])
+        total = math.fsum(math.exp(s - top) for s in S[i])
+        value[i] = top + math.log(total)
+        for c in range(S.shape[1]):
+            P[i, c] = math.exp(S[i, c] - value[i])
+
+
+def nll(S, y, weight, R, value):
+    """value_i = s_i (log Σ_c exp S_ic − S_iy), R_i = s_i (softmax(S_i) − e_y)"""
+    marginals(S, R, value)
+    for i in range(S.shape[0]):
+        s = weight[0] if len(weight) == 1 else weight[i]
+        value[i] = s * (value[i] - S[i, y[i]])
+        for c in range(S.shape[1]):
+            R[i, c] = s * (R[i, c] - (c == y[i]))
+
+
+def argmax(S, labels, value):
+    """The first of the largest entries of each row."""
+    for i in range(S.shape[0]):
+        value[i] = max(S[i])
+        labels[i] = list(S[i]).index(value[i])
+
+
+def curvature(P, weight, V, out):
+    """out_i = weight_i (diag p_i − p_i p_iᵀ) v_i"""
+    K = P.shape[1]
+    for i in range(P.shape[0]):
+        for a in range(K):
+            row = [P[i, a] * ((a == b) - P[i, b]) for b in range(K)]
+            out[i, a] = weight[i] * math.fsum(row[b] * V[i, b] for b in range(K))
+
+
+# kernels/fused.py
+
+
+def dense_log(X, W, b, y, weight, kept, G, bias):
+    """Σ_i s_i loss_i; kept: the scores; G and bias: the gradient is added."""
+    dense_scores(X, W, b, kept)
+    residual, value = np.empty(kept.shape), np.empty(len(kept))
+    nll(kept, y, weight, residual, value)
+    dense_adjoint(X, residual, G, bias)
+    return math.fsum(value)
+
+
+def csr_log(indptr, indices, values, step, W, b, y, weight, kept, G, bias):
+    csr_scores(indptr, indices, values, step, W, b, kept)
+    residual, value = np.empty(kept.shape), np.empty(len(kept))
+    nll(kept, y, weight, residual, value)
+    csr_adjoint(indptr, indices, values, step, residual, G, bias)
+    return math.fsum(value)
+
+
+def csr_residuals(indptr, indices, values, step, W, b, y, weight, kept, R, bias):
+    """R: the residuals, columns beyond the labels untouched; bias += Σ_i R_i."""
+    csr_scores(indptr, indices, values, step, W, b, kept)
+    residual, value = np.empty(kept.shape), np.empty(len(kept))
+    nll(kept, y, weight, residual, value)
+    for i in range(len(kept)):
+        for c in range(kept.shape[1]):
+            R[i, c] = residual[i, c]
+            if len(bias):
+                bias[c] += residual[i, c]
+    return math.fsum(value)
+
+
+# kernels/quadratic.py
+
+
+def quadratic_sweep(H, r, u, l1):
+    """Each coordinate in turn to the minimum of  gᵀ(u − w) + ½ (u − w)ᵀ H (u − w) + Σ l1_j |u_j|."""
+    for j in range(len(u)):
+        slope = [r[j] + H[j, j] * (0.0 - u[j]) + side * l1[j] for side in (-1.0, 1.0)]  # at u_j = 0±
+        goal = 0.0 if slope[0] <= 0.0 <= slope[1] else -min(slope, key=abs) / H[j, j]
+        for i in range(len(u)):
+            r[i] += H[j, i] * (goal - u[j])
+        u[j] = goal
+
+
+# kernels/dual.py
+
+
+def block_step(s, mu, Q):
+    """The ν with log ν_c + Q (ν_c − μ_c) − s_c + λ = 0 and Σ ν = 1, by bisection inside bisection."""
+    u = [s[c] + Q * mu[c] for c in range(len(s))]
+
+    def share(rest):
+        """ν with log ν + Q ν = rest; the left side rises with ν."""
+        low, high = -800.0, 50.0  # bounds on log ν
+        for _ in range(200):
+            middle = 0.5 * (low + high)
+            if middle + Q * math.exp(middle) > rest:
+                high = middle
+            else:
+                low = middle
+        return math.exp(0.5 * (low + high))
+
+    low, high = min(u) - Q - 50.0, max(u) + 50.0  # bounds on λ; Σ ν falls as λ rises
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        if math.fsum(share(value - middle) for value in u) > 1.0:
+            low = middle
+        else:
+            high = middle
+    nu = np.array([share(value - 0.5 * (low + high)) for value in u])
+    return nu / nu.sum()
+
+
+def sweep(order, indptr, indices, values, step, q, c, scale, B, U, b, h, v, mu):
+    """Visit the rows in order; solve each block to the last digit."""
+    gap, K = 0.0, mu.shape[1]
+    for i in order:
+        entries = [(indices[t], values[t * step]) for t in range(indptr[i], indptr[i + 1])]
+        s = np.array([b[k] + B * h[k] + sum(x * U[j, k] for j, x in entries) for k in range(K)])
+        away = v[i] - s
+        gap += 0.5 * c[i] * max(mu[i] @ away**2 - (mu[i] @ away) ** 2, 0.0)
+        nu = block_step(s, mu[i], c[i] * (q[i] + scale * B))
+        change = c[i] * scale * (mu[i] - nu)
+        for j, x in entries:
+            U[j, :K] += x * change
+        h += change
+        mu[i], v[i] = nu, np.log(nu)
+    return gap
+
+
+def lagrangian(X, labels, c, scale, B, b, mu):
+    """What a block step raises: Σ c_i H(μ_i) − (½‖U‖² + ⟨b, h⟩ + ½ B ‖h‖²) / scale."""
+    r = np.zeros(mu.shape)
+    entropy = 0.0
+    for i in range(len(labels)):
+        for k in range(mu.shape[1]):
+            r[i, k] = c[i] * scale * ((labels[i] == k) - mu[i, k])
+            entropy -= c[i] * mu[i, k] * math.log(mu[i, k] or 1.0)  # 0 log 0 is 0
+    U, h = X.T @ r, r.sum(axis=0)
+    return entropy - (0.5 * (U**2).sum() + b @ h + 0.5 * B * (h @ h)) / scale

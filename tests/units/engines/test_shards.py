@@ -1,0 +1,92 @@
+"""Shards: cut from the data alone, and slots that know their point."""
+
+import numpy as np
+import pytest
+
+from argmax.engines import Shard, cut
+from argmax.engines import shards as sizes
+from argmax.layouts import Layout
+from argmax.records import Structures, Truth
+from tests.laws.problems import make_rows
+
+
+def make(n=100, d=10, k=3, offsets=None, kind="float64"):
+    rows = make_rows(kind, np.random.default_rng(0), n, d)
+    layout = Layout(d, k)
+    examples = n if offsets is None else len(offsets) - 1
+    return Structures(rows, offsets), Truth(np.zeros(n, int), np.ones(examples)), layout
+
+
+def test_small_data_are_one_shard_and_one_block():
+    (shard,) = cut(*make())
+    assert len(shard) == 100
+    assert shard.blocks == [(0, 100)]
+    assert not shard.by_columns
+
+
+@pytest.mark.parametrize("work", [(10, 100), (100, 1000), (10_000, 10_000)])
+@pytest.mark.parametrize("kind", ["float64", "csr"])
+def test_blocks_cover_every_example_once_and_in_order(work, kind, monkeypatch):
+    monkeypatch.setattr(sizes, "BLOCK_WORK", work)
+    shard = Shard(*make(kind=kind))
+    assert [i for start, stop in shard.blocks for i in range(start, stop)] == list(range(100))
+
+
+@pytest.mark.parametrize("kind", ["float64", "csr"])
+def test_column_ranges_cover_every_feature_once(kind, monkeypatch):
+    monkeypatch.setattr(sizes, "BLOCK_WORK", (100, 1000))
+    shard = Shard(*make(kind=kind))
+    covered = [j for columns in shard.column_ranges for j in range(columns.start, columns.stop)]
+    assert covered == list(range(10))
+    assert len(shard.column_ranges) > 1
+
+
+def test_shards_cover_every_example_once(monkeypatch):
+    monkeypatch.setattr(sizes, "SHARD_BYTES", 1000)
+    structures, truth, layout = make(n=101)
+    shards = cut(structures, truth, layout)
+    assert len(shards) == 9
+    assert sum(map(len, shards)) == 101
+    rows = np.concatenate([shard.structures.rows for shard in shards])
+    np.testing.assert_array_equal(rows, structures.rows)
+
+
+def test_sequences_are_never_torn(monkeypatch):
+    monkeypatch.setattr(sizes, "SHARD_BYTES", 1000)
+    monkeypatch.setattr(sizes, "BLOCK_WORK", (50, 500))
+    offsets = np.array([0, 7, 8, 40, 60, 61, 100])
+    structures, truth, layout = make(offsets=offsets)
+    found = [
+        length
+        for shard in cut(structures, truth, layout)
+        for block in range(len(shard.blocks))
+        for length in np.diff(shard.open(block)[0].offsets)
+    ]
+    assert found == np.diff(offsets).tolist()
+
+
+def test_a_block_knows_its_nodes():
+    offsets = np.array([0, 3, 5, 9])
+    structures, truth, layout = make(n=9, offsets=offsets)
+    shard = Shard(structures, truth, layout)
+    shard.blocks = [(0, 1), (1, 3)]
+    block, truth, nodes = shard.open(1)
+    assert (len(block), nodes, len(truth.labels), len(truth.weight)) == (2, slice(3, 9), 6, 2)
+
+
+def test_a_slot_answers_to_its_own_point_only():
+    shard, here, there = Shard(*make()), object(), object()
+    kept = shard.keep("node", here, (2, 3))
+    assert shard.kept("node", here) is kept
+    assert shard.kept("node", there) is None
+    assert shard.kept("step", here) is None
+    assert shard.keep("node", there, (2, 3)) is kept  # memory is used again
+    assert shard.kept("node", here) is None
+    assert shard.keep("node", there, (4, 3)) is not kept
+
+
+def test_the_transpose_of_sparse_rows_is_kept():
+    shard = Shard(*make(kind="csr"))
+    assert shard.by_column is shard.by_column
+    assert shard.by_column.shape == (10, 100)
+    assert shard.by_column.entries == shard.structures.rows.entries

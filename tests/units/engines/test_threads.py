@@ -1,0 +1,121 @@
+"""Threads: order, errors, nesting, and BLAS."""
+
+import pickle
+import threading
+import time
+
+import pytest
+from threadpoolctl import threadpool_info
+
+from argmax.engines import Threads
+from argmax.engines.threads import one_blas_thread
+from argmax.errors import InvalidInput, WrongType
+
+
+def blas_threads():
+    return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+@pytest.mark.parametrize("count", [0, 1, 3, 50])
+def test_results_come_in_order(n, count):
+    engine = Threads(n)
+    with engine.open():
+        assert engine.run(lambda i: i * i, count) == [i * i for i in range(count)]
+
+
+def test_pieces_run_side_by_side():
+    engine, met = Threads(2), threading.Barrier(2, timeout=10)
+    with engine.open():
+        engine.run(lambda i: met.wait(), 2)  # breaks unless both pieces run at once
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_an_error_in_a_piece_is_raised_here(n):
+    engine = Threads(n)
+
+    def piece(i):
+        if i == 5:
+            raise ZeroDivisionError(f"piece {i}")
+        return i
+
+    with engine.open():
+        with pytest.raises(ZeroDivisionError, match="piece 5"):
+            engine.run(piece, 20)
+        assert engine.run(abs, 3) == [0, 1, 2]
+
+
+def test_after_an_error_no_new_pieces_are_begun():
+    engine, begun = Threads(2), []
+
+    def piece(i):
+        begun.append(i)
+        if i == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.01)
+
+    with engine.open(), pytest.raises(KeyboardInterrupt):
+        engine.run(piece, 500)
+    assert len(begun) < 100
+
+
+def test_without_open_the_caller_works_alone():
+    here = threading.current_thread()
+    assert Threads(4).run(lambda i: threading.current_thread() is here, 5) == [True] * 5
+
+
+def test_threads_end_with_the_last_user():
+    engine = Threads(3)
+    with engine.open():
+        with engine.open():
+            engine.run(lambda i: time.sleep(0.01), 6)
+        names = [t.name for t in threading.enumerate() if t.name.startswith("argmax")]
+        assert names
+        assert engine.run(abs, 3) == [0, 1, 2]
+    assert not [t for t in threading.enumerate() if t.name.startswith("argmax")]
+
+
+def test_an_engine_pickles_even_while_open():
+    engine = Threads(3)
+    with engine.open():
+        copy = pickle.loads(pickle.dumps(engine))
+    assert repr(copy) == "Threads(3)"
+    with copy.open():
+        assert copy.run(abs, 2) == [0, 1]
+
+
+@pytest.mark.parametrize(("n", "error"), [(0, InvalidInput), (-2, InvalidInput), (1.5, WrongType)])
+def test_the_number_of_threads_is_checked(n, error):
+    with pytest.raises(error, match="n_threads must be"):
+        Threads(n)
+
+
+def test_none_means_all_cores():
+    assert Threads().n >= 1
+
+
+def test_fold_adds_in_the_order_of_the_shards():
+    def task(shard, crew, factor):
+        return {"sum": shard * factor, "all": [shard]}
+
+    assert Threads(2).fold(task, [1, 2, 3], 10) == {"sum": 60, "all": [1, 2, 3]}
+    assert Threads(2).fold(task, [], 10) == {}
+    assert [part["sum"] for part in Threads(2).each(task, [1, 2, 3], 10)] == [10, 20, 30]
+
+
+def test_blas_has_one_thread_inside_and_its_own_number_after():
+    before = blas_threads()
+    with Threads(2).open():
+        assert blas_threads() <= {1}
+    assert blas_threads() == before
+
+
+def test_the_last_one_out_restores_blas():
+    before = blas_threads()
+    first, second = one_blas_thread(), one_blas_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert blas_threads() <= {1}
+    second.__exit__(None, None, None)
+    assert blas_threads() == before

@@ -1,0 +1,72 @@
+"""Solvers by name, and combinations that are refused before any work."""
+
+import numpy as np
+import pytest
+
+from argmax import solvers
+from argmax.errors import InvalidInput, Unsupported
+from tests.laws import problems
+
+NAMES = ["auto", "dual", "lbfgs", "newton", "newton_cg", "proximal"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_solver_by_name_or_itself(name):
+    solver = solvers.get(name)
+    assert solver.name == name
+    assert solvers.get(solver) is solver
+    assert repr(solver).startswith(type(solver).__name__ + "(")
+
+
+@pytest.mark.parametrize("wrong", ["sgd", "LBFGS", "", None, 3, solvers.LBFGS])
+def test_an_unknown_solver_lists_the_known_ones(wrong):
+    with pytest.raises(InvalidInput, match=r"solver must be one of \['auto', 'dual', 'lbfgs'"):
+        solvers.get(wrong)
+
+
+def test_options_show():
+    assert repr(solvers.LBFGS(memory=5)) == "LBFGS(memory=5, refresh=(4, 12, 30))"
+
+
+class Counting:
+    """An engine that must not be asked to do anything."""
+
+    random_access = True
+
+    def fold(self, *arguments):
+        raise AssertionError("work was done before the refusal")
+
+    each = fold
+
+
+def refused(solver, words, *, engine=None, loss=None, **options):
+    objective = problems.classes(**options)
+    objective.engine = engine or Counting()
+    if loss is not None:
+        object.__setattr__(objective.problem, "loss", loss)
+    with pytest.raises(Unsupported, match=words):
+        solvers.get(solver).minimise(objective, np.zeros(objective.size), solvers.Report())
+
+
+@pytest.mark.parametrize("solver", ["dual", "lbfgs", "newton", "newton_cg"])
+def test_l1_needs_proximal(solver):
+    refused(solver, f"solver '{solver}' cannot handle an l1 penalty. Use solver='proximal'", l1=1.0)
+
+
+def test_the_dual_needs_a_penalty():
+    refused("dual", "solver 'dual' needs a penalty", C=np.inf)
+
+
+def test_the_dual_needs_single_rows():
+    class Stream(Counting):
+        random_access = False
+
+    refused("dual", "visits single rows", engine=Stream())
+
+
+@pytest.mark.parametrize("solver", ["dual", "lbfgs", "newton", "newton_cg", "proximal"])
+def test_a_loss_with_corners_needs_another_solver(solver):
+    class Corners:
+        name, smooth = "hinge", False
+
+    refused(solver, f"solver '{solver}' needs a smooth loss; 'hinge' is not", loss=Corners())
