@@ -35,6 +35,9 @@ from .records import Floats
 
 __all__ = ["Line", "Objective", "Point"]
 
+SMALL_WORK = 100_000
+"""Multiply-adds of a pass that costs next to nothing."""
+
 
 @final
 class Objective:
@@ -80,8 +83,8 @@ class Objective:
 
     @property
     def small(self) -> bool:
-        """Whether passes cost so little that solvers polish to the last digit."""
-        return not self.problem.layout.compiled
+        """Whether passes cost so little (a fraction of a millisecond) that solvers go to the last digit."""
+        return sum(shard.work for shard in self.shards) <= SMALL_WORK
 
     @property
     def curved(self) -> bool:

@@ -73,8 +73,11 @@ class Threads(Engine):
         ticket, stopped = itertools.count(), threading.Event()  # next() is atomic
 
         def work() -> None:
-            while not stopped.is_set() and (i := next(ticket)) < count:
-                results[i] = piece(i)
+            try:
+                while not stopped.is_set() and (i := next(ticket)) < count:
+                    results[i] = piece(i)
+            finally:  # no tickets left, or an error: nobody need begin another piece
+                stopped.set()
 
         helpers = [self._pool.submit(work) for _ in range(min(self.n, count) - 1)]
         try:

@@ -51,19 +51,18 @@ class Auto(Solver):
             return Proximal(), "an l1 penalty needs proximal steps"
         if not objective.curved:
             return LBFGS(), f"{objective.problem.space!r} offers gradients only"
-        if objective.small and weights <= NEWTON_WEIGHTS:
+        if weights <= NEWTON_WEIGHTS and not layout.compiled:
             return Newton(), f"{weights} weights: the full Hessian is cheap"
-        sparse = isinstance(objective.shards[0].structures.rows, Csr)
-        if sparse and not objective.small:
+        if isinstance(objective.shards[0].structures.rows, Csr):
             spread = _spread(objective)
             text = f"sparse rows, C · mean ‖x‖² = {spread:.3g}"
+            if not layout.compiled:
+                return NewtonCG(), f"{text}, and few of them"
             if objective.l2 and spread <= DUAL_LIMIT and objective.engine.random_access:
                 return Dual(
                     seed=self.seed
                 ), f"{text} ≤ {DUAL_LIMIT:g}: the dual converges in few sweeps"
             return NewtonCG(), f"{text}: beyond the dual's reach"
-        if sparse:
-            return NewtonCG(), "few sparse rows"
         return LBFGS(), "dense rows: one factor of XᵀX preconditions all classes"
 
     def why(self, objective: Objective) -> str:

@@ -6,7 +6,8 @@
 
 Liu and Nocedal 1989, two-loop recursion (Nocedal and Wright 2006, algorithm 7.4); A by Böhning 1992, then
 refreshed by the mean curvature after a few iterations, because fitted probabilities curve far less than
-the bound allows. Each refresh drops the pairs: they belong to the old metric.
+the bound allows. The pairs survive a refresh: they describe F, and only H₀ changes (dropping them cost a tenth
+more passes on letter and satimage).
 
 Steps: w + d is evaluated in full (one pass); only if it fails the Wolfe conditions is the line searched,
 on scores alone. Ends with Newton steps where they are cheap, since those reach the last digits.
@@ -46,7 +47,7 @@ class LBFGS(Solver):
 
     name = "lbfgs"
 
-    def __init__(self, memory: int = 10, refresh: tuple[int, ...] = (4, 12, 30)) -> None:
+    def __init__(self, memory: int = 20, refresh: tuple[int, ...] = (4, 12, 30)) -> None:
         self.memory, self.refresh = memory, refresh
 
     def minimise(
@@ -64,7 +65,6 @@ class LBFGS(Solver):
                     break
             if report.passes in self.refresh and precondition.kind != "none":
                 precondition.refresh(point, mean=True)
-                pairs.clear()
             following = self._step(objective, point, pairs, precondition)
             if following is None and pairs:
                 pairs.clear()  # start over from the plain preconditioned gradient

@@ -37,11 +37,12 @@ class Preconditioner:
         self.objective = objective
         layout = objective.problem.layout
         rows = objective.shards[0].structures.rows
-        flat = objective.curved
         self.side = layout.features + int(layout.intercept)
-        dense = layout.features <= FACTOR_FEATURES and not isinstance(rows, Csr)
-        self.kind = "none" if not flat else "factor" if dense else "diagonal"
         n = sum(len(shard) for shard in objective.shards)
+        # With fewer rows than features A is mostly ridge, and its factor costs more than the passes.
+        worth = layout.features <= FACTOR_FEATURES and (n >= self.side or self.side <= 100)
+        dense = worth and not isinstance(rows, Csr)
+        self.kind = "none" if not objective.curved else "factor" if dense else "diagonal"
         # A sample of eight rows a feature, and never less than some thousands, pins A well enough.
         self.every = max(1, n // max(8 * self.side, 6000)) if self.kind == "factor" else 1
 
