@@ -6,8 +6,8 @@
 
 Liu and Nocedal 1989, two-loop recursion (Nocedal and Wright 2006, algorithm 7.4); A by Böhning 1992, then
 refreshed by the mean curvature after a few iterations, because fitted probabilities curve far less than
-the bound allows. The pairs survive a refresh: they describe F, and only H₀ changes (dropping them cost a tenth
-more passes on letter and satimage).
+the bound allows. The pairs survive a refresh: they describe F, and only H₀ changes (dropping them cost a
+tenth more passes on letter and satimage).
 
 Steps: w + d is evaluated in full (one pass); only if it fails the Wolfe conditions is the line searched,
 on scores alone. Ends with Newton steps where they are cheap, since those reach the last digits.

@@ -65,13 +65,14 @@ def test_sequences_are_never_torn(monkeypatch):
     assert found == np.diff(offsets).tolist()
 
 
-def test_a_block_knows_its_nodes():
+def test_a_block_knows_its_nodes(monkeypatch):
+    monkeypatch.setattr(sizes, "BLOCK_WORK", (120, 1000))
     offsets = np.array([0, 3, 5, 9])
-    structures, truth, layout = make(n=9, offsets=offsets)
-    shard = Shard(structures, truth, layout)
-    shard.blocks = [(0, 1), (1, 3)]
-    block, truth, nodes = shard.open(1)
-    assert (len(block), nodes, len(truth.labels), len(truth.weight)) == (2, slice(3, 9), 6, 2)
+    shard = Shard(*make(n=9, offsets=offsets))
+    assert shard.blocks == [(0, 1), (1, 2), (2, 3)]
+    block, truth, nodes = shard.open(2)
+    assert (len(block), nodes, len(truth.labels), len(truth.weight)) == (1, slice(5, 9), 4, 1)
+    assert shard.open(2) is shard.open(2)
 
 
 def test_a_slot_answers_to_its_own_point_only():
