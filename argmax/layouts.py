@@ -16,7 +16,6 @@ and in every direction, so no solver needs to know them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -118,7 +117,7 @@ class Layout:
         """Length of the flat w."""
         return self.node_size + self.edge_kinds * self.labels**2
 
-    @cached_property
+    @property
     def free(self) -> slice:
         """The entries that no penalty touches."""
         if not (self.intercept and self.free_intercept):

@@ -23,7 +23,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -70,6 +69,7 @@ class Objective:
             C, l1, l2 = 1.0, 0.0, 0.0
         self.problem, self.shards, self.engine = problem, shards, engine
         self.C, self.l1, self.l2 = C, l1, l2
+        self._zero: float | None = None
 
     @property
     def size(self) -> int:
@@ -103,10 +103,16 @@ class Objective:
         problem = replace(self.problem, layout=layout)
         return Objective(problem, self.shards, self.engine, self.C, self.l1, self.l2)
 
-    @cached_property
+    @property
     def zero(self) -> float:
-        """F(0): what ``tol`` is relative to, whatever the start."""
-        return self.C * float(self.fold(passes.at_zero)["value"])
+        """F(0): what ``tol`` is relative to, whatever the start. Computed once.
+
+        (Here and below no ``functools.cached_property``: before Python 3.12 it holds a lock that all
+        instances share, which a fork in another thread may leave locked for ever.)
+        """
+        if self._zero is None:
+            self._zero = self.C * float(self.fold(passes.at_zero)["value"])
+        return self._zero
 
     def fold(self, task: Any, *arguments: Any) -> Any:
         """The sums of one task (``passes``) over all shards."""
@@ -170,19 +176,28 @@ class Point:
         self.objective, self.w, self.stamp = objective, w, stamp
         self.loss, self.data_gradient = loss, data_gradient
         self.value = loss + objective.penalty(w)
+        self._gradient: Floats | None = None
+        self._gap: float | None = None
 
-    @cached_property
+    @property
     def gradient(self) -> Floats:
+        """∇(loss + ½ l2 ‖w‖²) at w."""
         if not self.objective.l2:
             return self.data_gradient
-        total = self.objective.l2 * self.w
-        total[self.objective.problem.layout.free] = 0.0
-        total += self.data_gradient
-        return total
+        if self._gradient is None:
+            self._gradient = self.objective.l2 * self.w
+            self._gradient[self.objective.problem.layout.free] = 0.0
+            self._gradient += self.data_gradient
+        return self._gradient
 
-    @cached_property
+    @property
     def gap(self) -> float:
         """An upper bound on F(w) − min F, given zero gradient in the free entries; ∞ without penalty."""
+        if self._gap is None:
+            self._gap = self._bound()
+        return self._gap
+
+    def _bound(self) -> float:
         objective = self.objective
         if not objective.penalised:
             return math.inf

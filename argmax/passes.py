@@ -14,7 +14,7 @@ order of every sum comes from the data, not from the threads.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 
-GRAM_ROWS, GRAM_OWNERS = 1024, 16
+GRAM_ROWS, GRAM_OWNERS = 512, 16
 """Rows multiplied at once into a Gram matrix, enough for BLAS to run at its best; and who shares it."""
 
 
@@ -341,7 +341,8 @@ def outputs(shard: Shard, crew: Crew, problem: Problem, w: Floats) -> Sums:
     node = np.empty((shard.structures.nodes, problem.layout.labels))
 
     def block(i: int) -> None:
-        node[shard.open(i)[2]] = _scores(shard, problem, weights, i).node
+        with np.errstate(all="ignore"):  # the caller looks for values that are not finite
+            node[shard.open(i)[2]] = _scores(shard, problem, weights, i).node
 
     crew.run(block, len(shard.blocks))
     return {"node": node}
@@ -365,12 +366,16 @@ def _row_curvature(
     s = _weight(shard.truth.weight, slice(0, shard.structures.nodes))
     share = 0.5 * s
     if mean:
-        p = _marginals(shard, crew, problem, w, stamp)
-        share = (1.0 - np.einsum("ij,ij->i", p, p)) / max(layout.labels - 1, 1)
-        np.maximum(
-            share, 1e-4, out=share
-        )  # rounding may make it negative; a factor needs it positive
-        share *= s
+        node = _kept_scores(shard, crew, problem, w, stamp)
+
+        def block(i: int) -> None:
+            nodes = shard.open(i)[2]
+            _, p = problem.space.marginals(Scores(node[nodes]))
+            spread = 1.0 - np.einsum("ij,ij->i", p.node, p.node)
+            # Rounding may make it negative; a factor needs it positive.
+            share[nodes] = s[nodes] * np.maximum(spread / max(layout.labels - 1, 1), 1e-4)
+
+        crew.run(block, len(shard.blocks))
     if layout.label_features is not None:
         share *= float((layout.label_features**2).sum())
     return s, share
@@ -385,8 +390,9 @@ def diagonal(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, 
         rows, c = structures.rows, share[nodes]
         if not isinstance(rows, Csr):
             return np.asarray(np.einsum("ij,ij,i->j", rows, rows, c, dtype=float))
-        values = None if rows.values is None else np.square(rows.values, dtype=float)
-        return np.asarray(as_matrix(replace(rows, values=values)).T @ c)
+        X = as_matrix(rows)
+        X.data = np.square(X.data, dtype=float)
+        return np.asarray(X.T @ c)
 
     total = np.zeros(problem.layout.features)
     for part in crew.run(block, len(shard.blocks)):
@@ -470,5 +476,5 @@ def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residu
 
 def _columns(shard: Shard, crew: Crew, problem: Problem, node: Floats, gradient: Floats) -> None:
     """gradient += Xᵀ node, each range of features by its owner."""
-    ranges, rows, layout = shard.column_ranges, shard.by_column, problem.layout
+    ranges, rows, layout = shard.column_ranges(), shard.by_column, problem.layout
     crew.run(lambda i: layout.adjoint_columns(rows, node, gradient, ranges[i]), len(ranges))

@@ -208,7 +208,7 @@ class Solution:
 
     ``objective − gap`` is a lower bound on the smallest value any w can have; ``relative_gap`` is the
     gap divided by the objective at w = 0, the number that ``tol`` is compared with. ``history`` has one
-    row (seconds, objective, gap) for each pass that was reported.
+    row (seconds, objective, gap) for each report: every pass, or for "dual" every sweep worth a look.
 
     >>> from argmax import SoftmaxRegression
     >>> from sklearn.datasets import load_iris
@@ -223,7 +223,7 @@ class Solution:
     objective: float
     gap: float
     relative_gap: float
-    status: str  # "converged" "max_iter" "time_limit" "stopped" "interrupted" "stalled"
+    status: str  # "converged" "max_iter" "time_limit" "stopped" "interrupted" "stalled" "separable"
     message: str
     solver: str
     passes: int

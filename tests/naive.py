@@ -144,11 +144,21 @@ def csr_residuals(indptr, indices, values, step, W, b, y, weight, kept, R, bias)
 def quadratic_sweep(H, r, u, l1):
     """Each coordinate in turn to the minimum of  gᵀ(u − w) + ½ (u − w)ᵀ H (u − w) + Σ l1_j |u_j|."""
     for j in range(len(u)):
-        slope = [r[j] + H[j, j] * (0.0 - u[j]) + side * l1[j] for side in (-1.0, 1.0)]  # at u_j = 0±
+        slope = [
+            r[j] + H[j, j] * (0.0 - u[j]) + side * l1[j] for side in (-1.0, 1.0)
+        ]  # at u_j = 0±
         goal = 0.0 if slope[0] <= 0.0 <= slope[1] else -min(slope, key=abs) / H[j, j]
         for i in range(len(u)):
             r[i] += H[j, i] * (goal - u[j])
         u[j] = goal
+
+
+# kernels/structure.py
+
+
+def has_duplicates(indptr, indices, width):
+    rows = [indices[indptr[i] : indptr[i + 1]].tolist() for i in range(len(indptr) - 1)]
+    return any(len(set(row)) < len(row) for row in rows)
 
 
 # kernels/dual.py

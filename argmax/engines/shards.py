@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, final
 
@@ -48,6 +47,7 @@ class Shard:
         self.blocks = _blocks(structures, self.work)
         self.parts = _parts(self.work, layout.size, len(self.blocks))
         self.slots: dict[str, tuple[Any, Any]] = {}
+        self._transposed: Csr | None = None
         self._opened: list[tuple[Structures, Truth, slice] | None] = [None] * len(self.blocks)
 
     def __len__(self) -> int:
@@ -92,22 +92,23 @@ class Shard:
         residual: Floats = self.slots["residual"][1]
         return residual
 
-    @cached_property
+    @property
     def by_column(self) -> Rows:
-        """What an owner of features reads: sparse rows transposed, dense rows as they are."""
+        """What an owner of features reads: sparse rows transposed (once), dense rows as they are."""
         rows = self.structures.rows
         if not isinstance(rows, Csr):
             return rows
-        columns = as_matrix(rows).tocsc()
-        kind = rows.indices.dtype
-        return Csr(
-            columns.indptr.astype(kind, copy=False),
-            columns.indices.astype(kind, copy=False),
-            columns.data,
-            len(rows),
-        )
+        if self._transposed is None:
+            columns = as_matrix(rows).tocsc()
+            kind = rows.indices.dtype
+            self._transposed = Csr(
+                columns.indptr.astype(kind, copy=False),
+                columns.indices.astype(kind, copy=False),
+                columns.data,
+                len(rows),
+            )
+        return self._transposed
 
-    @cached_property
     def column_ranges(self) -> list[slice]:
         """Consecutive features, with about the same number of entries in each range."""
         low, _ = BLOCK_WORK

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any, final
 
 import joblib
+import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
 from .. import checks
@@ -110,6 +112,24 @@ _blas_users = 0
 _blas_limit: Any = None
 
 
+def _after_fork() -> None:
+    """A child starts with no fit running, whatever its parent's other threads were doing."""
+    global _blas, _blas_users, _blas_limit
+    _blas, _blas_users, _blas_limit = threading.Lock(), 0, None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _release_control() -> None:
+    # threadpoolctl lets only the first thread that limited OpenBLAS do so again; we hold a lock instead.
+    controller = getattr(threadpoolctl, "OpenBLASController", None)
+    clear = getattr(controller, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Within, BLAS runs on one thread, whoever else is inside or leaves meanwhile."""
@@ -118,6 +138,7 @@ def one_blas_thread() -> Iterator[None]:
         if _blas_libraries is None:
             _blas_libraries = ThreadpoolController()
         if _blas_users == 0:
+            _release_control()
             _blas_limit = _blas_libraries.limit(limits=1, user_api="blas")
         _blas_users += 1
     try:
@@ -126,5 +147,6 @@ def one_blas_thread() -> Iterator[None]:
         with _blas:
             _blas_users -= 1
             if _blas_users == 0:
+                _release_control()
                 _blas_limit.restore_original_limits()
                 _blas_limit = None

@@ -42,8 +42,11 @@ class RowScorer:
         return self._finite(self._across.dot(x) + self.b)
 
     def sparse(self, indices: Ints, values: Floats) -> Floats:
-        """Scores (K,) of a row given by its nonzero features."""
-        return self._finite(np.dot(values, self.W[indices]) + self.b)
+        """Scores (K,) of a row given by the positions and values of its nonzero features."""
+        where = np.asarray(indices, dtype=np.intp)
+        if where.size and (where.min() < 0 or where.max() >= len(self.W)):
+            raise InvalidInput(f"indices must be in 0 … {len(self.W) - 1}; got {indices!r}.")
+        return self._finite(np.dot(values, self.W[where]) + self.b)
 
     def predict(self, x: Floats) -> Any:
         """The class of a dense row."""
@@ -57,6 +60,6 @@ class RowScorer:
         return np.asarray(p / p.sum())
 
     def _finite(self, scores: Floats) -> Floats:
-        if not np.isfinite(scores.sum()):
+        if not np.isfinite(scores).all():
             raise InvalidInput("the row has NaN or infinite values. Impute or remove them first.")
         return scores

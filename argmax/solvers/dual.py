@@ -72,7 +72,7 @@ class Dual(Solver):
         self.check(objective)
         ascent = _Ascent(objective, self, state)
         wanted, told = report.tol * objective.zero, report.seconds
-        point, sweeps = None, 0
+        point, sweeps, reported = None, 0, 0
         while sweeps < report.max_iter and not report.status:
             estimate = ascent.sweep(report)
             sweeps += 1
@@ -82,7 +82,8 @@ class Dual(Solver):
             if not due and report.seconds - told < PATIENCE:
                 continue
             point = objective.settled(ascent.w())
-            stop = report(objective, point.w, point.value, point.gap)
+            stop = report(objective, point.w, point.value, point.gap, sweeps - reported)
+            reported = sweeps
             if stop or report.certified(point):
                 break
             wanted, told = min(wanted, 0.5 * estimate), report.seconds

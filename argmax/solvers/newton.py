@@ -53,8 +53,8 @@ class Newton(Solver):
         point, scale = objective.at(start), max(abs(objective.zero), 1e-300)
         best = np.inf
         while not report(objective, point.w, point.value, point.gap):
-            # Quadratic convergence: the last steps to full precision are nearly free. Stop when
-            # certified and the gradient no longer falls.
+            # Quadratic convergence: the last steps to full precision are nearly free. Stop when the
+            # gradient, free entries included, no longer falls; the certificate is judged afterwards.
             size = float(abs(point.gradient).max())
             if size <= 1e-14 * scale or (report.certified(point) and size >= 0.5 * best):
                 break
@@ -63,6 +63,8 @@ class Newton(Solver):
             if following is None:
                 break
             point = following
+        settled = objective.settled(point.w, point.stamp)
+        point = settled if settled.value <= point.value else point
         return report.solution(objective, point, self.name)
 
     def _step(self, objective: Objective, point: Point) -> Point | None:
@@ -96,7 +98,7 @@ def full_hessian(objective: Objective, point: Point) -> Floats:
         if layout.label_features is None:
             last = len(H) - columns
             H[last:, last:] += max(H[last:, last:].max(), 1e-10)
-    H[np.diag_indices(len(H))] += np.maximum(ridge.ravel(), 1e-14 * H.diagonal().max())
+    H[np.diag_indices(len(H))] += np.maximum(ridge.ravel(), 1e-14 * H.diagonal())
     return H
 
 

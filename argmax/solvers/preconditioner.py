@@ -60,7 +60,8 @@ class Preconditioner:
             return
         sums = objective.fold(passes.gram, point.w, point.stamp, self.every, mean)
         n = math.fsum(_weight(shard) for shard in objective.shards)
-        A = (objective.C * n / sums["rows"]) * sums["gram"]
+        A = sums["gram"]
+        A *= objective.C * n / sums["rows"]
         A[np.diag_indices(self.side)] += ridge
         # Unit diagonal first: columns on wildly different scales would ruin the factor's digits.
         self._scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), 1e-300))

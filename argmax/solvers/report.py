@@ -63,6 +63,7 @@ class Report:
         self.tol, self.max_iter, self.time_limit = tol, max_iter, time_limit
         self.callbacks, self.verbose = tuple(callbacks), verbose
         self.history: list[tuple[float, float, float]] = []
+        self.passes = 0
         self.status, self.message = "", ""
         self.began = time.perf_counter()
         self.w: Floats | None = None
@@ -73,18 +74,16 @@ class Report:
         """Since the report was made."""
         return time.perf_counter() - self.began
 
-    @property
-    def passes(self) -> int:
-        """How many were reported."""
-        return len(self.history)
-
     def out_of_time(self) -> bool:
         """For loops inside a pass: whether ``time_limit`` is spent."""
         return self.time_limit is not None and self.seconds >= self.time_limit
 
-    def __call__(self, objective: Objective, w: Floats, value: float, gap: float) -> bool:
-        """Take note of a pass; True means stop now."""
+    def __call__(
+        self, objective: Objective, w: Floats, value: float, gap: float, passes: int = 1
+    ) -> bool:
+        """Take note of a pass (or of several, where looking costs as much as moving); True means stop."""
         self.w = w
+        self.passes += passes
         self.history.append((self.seconds, value, gap))
         relative = gap / objective.zero if objective.zero else gap
         progress = Progress(self.passes, self.seconds, value, gap, relative, w)

@@ -72,13 +72,7 @@ def test_32_a_memory_limit_refuses_and_leaves_the_estimator_as_it_was():
     "compiled",
     [
         "always",
-        pytest.param(
-            "never",
-            marks=pytest.mark.xfail(
-                strict=False,  # it needs two cores to fail
-                reason="one_blas_thread: threadpoolctl obeys only the thread that came first",
-            ),
-        ),
+        "never",
     ],
 )
 @alone

@@ -72,7 +72,6 @@ def test_13_the_number_of_iterations_is_true():
             assert SoftmaxRegression(solver=solver, max_iter=2).fit(X, y).n_iter_ == 2
 
 
-@pytest.mark.xfail(strict=True, reason="Dual counts the passes it reported, not its sweeps")
 @alone
 def test_13_the_number_of_sweeps_is_true():
     X, y = problem()

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from argmax.checks import compressed
-from argmax.kernels import classes, dual, fused, products, quadratic, simd
+from argmax.kernels import classes, dual, fused, products, quadratic, simd, structure
 from argmax.layouts import csr_arguments, padded
 from argmax.solvers.quadratic import minimise_quadratic
 from tests import naive
@@ -201,6 +201,19 @@ def test_the_quadratic_with_l1_is_minimised_to_rounding(compiled):
             assert all(best <= value(u + size * rng.normal(size=p)) + 1e-12 for _ in range(20))
             assert all(best <= value(u + size * e) + 1e-12 for e in np.eye(p))
             assert all(best <= value(u - size * e) + 1e-12 for e in np.eye(p))
+
+
+# structure
+
+
+def test_duplicates():
+    rng, answers = np.random.default_rng(0), []
+    for _ in range(60):
+        indptr = np.concatenate([[0], np.cumsum(rng.integers(0, 4, 5))])
+        indices = rng.integers(0, 9, indptr[-1])
+        answers.append(structure.has_duplicates(indptr, indices, 9))
+        assert answers[-1] == naive.has_duplicates(indptr, indices, 9)
+    assert len(set(answers)) == 2
 
 
 # exp

@@ -31,7 +31,9 @@ def test_f_only_differences_between_classes_matter():
     model = SoftmaxRegression().fit(X, y)
     shift = np.linspace(-3, 3, X.shape[1])
     moved = X @ (model.coef_ + shift).T + model.intercept_ + 7.0
-    np.testing.assert_allclose(np.exp(log_softmax(moved, axis=1)), model.predict_proba(X), rtol=1e-9)
+    np.testing.assert_allclose(
+        np.exp(log_softmax(moved, axis=1)), model.predict_proba(X), rtol=1e-9
+    )
 
 
 def mean_loss_gradient(model):

@@ -103,7 +103,9 @@ def test_a_far_start_is_as_good_as_any(solver):
     assert failures(solver, 1e-4, False, sizes=(100.0, 1000.0)) == []
 
 
-@pytest.mark.xfail(reason="where all probabilities are 0 or 1, Newton steps overflow; see newton._step")
+@pytest.mark.xfail(
+    reason="where all probabilities are 0 or 1, Newton steps overflow; see newton._step"
+)
 @pytest.mark.parametrize("solver", ["newton", "newton_cg", "proximal"])
 def test_a_far_start_is_as_good_as_any_for_newton(solver):
     assert failures(solver, 1e-4, False, sizes=(100.0, 1000.0)) == []
@@ -136,7 +138,9 @@ def test_converged_means_within_tol_with_l1(penalty, tol, route):
     assert solution.objective - solution.gap <= best
 
 
-@pytest.mark.xfail(reason="a solver that a limit stops certifies a point whose intercept is not settled")
+@pytest.mark.xfail(
+    reason="a solver that a limit stops certifies a point whose intercept is not settled"
+)
 @pytest.mark.parametrize("solver", ["lbfgs", "newton", "newton_cg"])
 def test_the_gap_of_a_fit_cut_short_is_true(solver):
     cut_short(solver)
@@ -155,7 +159,9 @@ def cut_short(solver):
         for passes in (1, 2, 3, 4, 5, 8):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", NotConverged)
-                solution = SoftmaxRegression(C=C, solver=solver, max_iter=passes).fit(X, y).solution_
+                solution = (
+                    SoftmaxRegression(C=C, solver=solver, max_iter=passes).fit(X, y).solution_
+                )
             if solution.objective - solution.gap > best * (1 + 1e-12):
                 wrong.append((name, C, passes, solution.objective - best, solution.gap))
     assert wrong == []
@@ -169,6 +175,47 @@ def test_history_ends_at_the_solution_and_never_rises_above_its_start(solver, ro
     assert len(values) == solution.passes
     assert min(values) <= values[0]
     assert solution.objective <= min(values) * (1 + 1e-9)
+
+
+# Awkward columns
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "newton", "newton_cg", "proximal"])
+@pytest.mark.parametrize("shift", [10.0, 300.0])
+def test_adding_a_constant_to_the_columns_changes_nothing(solver, shift):
+    """The intercept is free and takes it up."""
+    X, y = load_iris(return_X_y=True)
+    best = fit(X, y, tol=1e-12).solution_.objective
+    assert fit(X + shift, y, solver=solver, tol=1e-8).solution_.objective == pytest.approx(
+        best, rel=1e-6
+    )
+
+
+@pytest.mark.xfail(
+    reason="Newton certifies 42.8 where the optimum is 28.9: its intercept is not settled"
+)
+def test_columns_far_from_zero_are_solved_or_owned_up_to():
+    X, y = load_iris(return_X_y=True)
+    best = fit(X, y, tol=1e-12).solution_.objective
+    for shift in (3e3, 1e4, 3e4, 1e5):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)
+            solution = SoftmaxRegression().fit(X + shift, y).solution_
+        assert solution.objective - solution.gap <= best * (1 + 1e-6)
+
+
+@pytest.mark.xfail(
+    reason="float32 noise makes the preconditioner indefinite", raises=np.linalg.LinAlgError
+)
+@pytest.mark.parametrize("solver", ["lbfgs", "newton_cg"])
+def test_repeated_and_constant_columns_in_float32(solver):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(200, 3)).astype("f4")
+    y = (X @ rng.normal(size=(3, 3)) + rng.gumbel(size=(200, 3))).argmax(axis=1)
+    X = np.hstack([X, X[:, :1], np.ones((200, 1), "f4")])
+    best = fit(X.astype(float), y, C=1e6, solver="newton").solution_.objective
+    found = fit(X, y, C=1e6, solver=solver).solution_.objective
+    assert found == pytest.approx(best, rel=1e-3)
 
 
 # Weights and rows

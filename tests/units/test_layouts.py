@@ -14,7 +14,8 @@ def layout(**options):
 
 
 @pytest.mark.parametrize(
-    ("m", "dense", "sparse"), [(1, 1, 1), (2, 4, 4), (4, 4, 4), (9, 12, 16), (12, 12, 16), (13, 16, 16)]
+    ("m", "dense", "sparse"),
+    [(1, 1, 1), (2, 4, 4), (4, 4, 4), (9, 12, 16), (12, 12, 16), (13, 16, 16)],
 )
 def test_padded_widths(m, dense, sparse):
     assert (padded(m), padded(m, sparse=True)) == (dense, sparse)
@@ -78,17 +79,6 @@ def test_two_classes_share_one_vector():
 def test_the_label_matrix_is_written_out():
     np.testing.assert_array_equal(layout().label_matrix, np.eye(4))
     np.testing.assert_array_equal(Layout(1, 2, two_classes()).label_matrix, [[-0.5], [0.5]])
-
-
-@pytest.mark.parametrize("intercept", [True, False])
-def test_gram_is_the_weighted_sum_of_squares(intercept):
-    rng = np.random.default_rng(0)
-    X, weight = rng.normal(size=(6, 3)), rng.uniform(size=6)
-    where = layout(intercept=intercept)
-    out = np.zeros((3 + intercept, 3 + intercept))
-    where.gram(X, weight, out)
-    full = np.hstack([X, np.ones((6, 1))]) if intercept else X
-    np.testing.assert_allclose(out, full.T @ (full * weight[:, None]), rtol=1e-12)
 
 
 def test_indicators_are_a_single_one_read_again_and_again():

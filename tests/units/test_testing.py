@@ -147,7 +147,7 @@ def test_a_chain_that_forgets_its_edges_is_named():
         def argmax(self, scores):
             return self.inner.argmax(Scores(scores.node, None, scores.offsets))
 
-    with pytest.raises(AssertionError, match="argmax: .*shared edge scores"):
+    with pytest.raises(AssertionError, match=r"argmax: .*shared edge scores"):
         check_space(NoEdges, (3, 2))
 
 

@@ -11,7 +11,7 @@ CASES = {
     "few weights": (Newton, "18 weights: the full Hessian is cheap", {}),
     "dense, many weights": (LBFGS, "dense rows", {"d": 150}),
     "dense, large": (LBFGS, "dense rows", {"compiled": True}),
-    "few sparse rows": (NewtonCG, "few sparse rows", {"kind": "csr", "d": 150}),
+    "few sparse rows": (NewtonCG, "and few of them", {"kind": "csr", "d": 150}),
     "sparse, large, small C": (Dual, "few sweeps", {"kind": "csr", "compiled": True, "C": 0.1}),
     "sparse, large, large C": (
         NewtonCG, "beyond the dual's reach", {"kind": "csr", "compiled": True, "C": 1e4},

@@ -1,0 +1,45 @@
+"""scikit-learn's own checks, with an empty list of expected failures."""
+
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from argmax import LinearClassifier, SoftmaxRegression
+
+ESTIMATORS = [
+    SoftmaxRegression(),
+    LinearClassifier(),
+    *(
+        LinearClassifier(solver=solver)
+        for solver in ("dual", "lbfgs", "newton", "newton_cg", "proximal")
+    ),
+    LinearClassifier(penalty="l1"),
+    LinearClassifier(penalty="elasticnet", l1_ratio=0.5),
+]
+
+
+# Some checks scale features by 100 without a word about C: the dual then needs more sweeps than its
+# limit, says so, and still passes the check.
+@pytest.mark.filterwarnings("ignore::argmax.errors.NotConverged")
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learns_contract(estimator, check):
+    check(estimator)
+
+
+def test_it_clones_searches_and_pipes():
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(StandardScaler(), LinearClassifier())
+    assert cross_val_score(clone(model), X, y, cv=3).mean() > 0.9
+    search = GridSearchCV(model, {"linearclassifier__C": [0.01, 1.0]}, cv=3).fit(X, y)
+    assert search.best_params_ == {"linearclassifier__C": 1.0}
+
+
+@pytest.mark.parametrize("face", [LinearClassifier, SoftmaxRegression])
+def test_parameters_come_back_as_set(face):
+    model = face(C=2.0, solver="dual", tol=1e-3)
+    assert clone(model).get_params() == model.get_params()
+    assert repr(model).startswith(f"{face.__name__}(C=2.0")
