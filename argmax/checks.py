@@ -6,7 +6,7 @@ import math
 import numbers
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -42,6 +42,7 @@ __all__ = [
     "sample_weight",
     "some_answer",
     "sparse_structure",
+    "total_weight",
 ]
 
 
@@ -289,18 +290,36 @@ def _no_mask(name: str, values: Any) -> None:
         )
 
 
-def magnitude(X: Rows, C: float, weight: Floats) -> None:
-    """Refuse values whose squares would overflow: a solver would return nonsense without a word."""
+CHUNK = 2**17
+"""Values looked at together: a megabyte, which stays in the cache for the second look."""
+
+
+def magnitude(X: Rows, run: Callable[[Callable[[int], Any], int], list[Any]]) -> None:
+    """Refuse NaN, infinity, and values whose squares would overflow into silent nonsense.
+
+    ``run`` computes the pieces, side by side if it can (``Threads.run``).
+    """
     values = X.values if isinstance(X, Csr) else X
-    if values is not None and values.size:
-        # No temporaries of the size of X: minimum and maximum are reductions.
-        largest = max(abs(float(values.max())), abs(float(values.min())))
-        limit = 1e12 if values.dtype == np.float32 else 1e70
-        if largest > limit:
-            raise InvalidInput(
-                f"X has values up to {largest:.3g}; squares and sums of them overflow. "
-                "Scale your features, for example with sklearn.preprocessing.MaxAbsScaler."
-            )
+    if values is None or not values.size:
+        return
+    flat = values.reshape(-1)  # C-ordered: a view
+
+    def largest(piece: int) -> float:
+        chunk = flat[piece * CHUNK : (piece + 1) * CHUNK]
+        return float(np.maximum(chunk.max(), -chunk.min()))  # NaN wins over every number
+
+    top = float(np.max(run(largest, -(-flat.size // CHUNK))))
+    if not math.isfinite(top):
+        finite(X)
+    if top > (1e12 if values.dtype == np.float32 else 1e70):
+        raise InvalidInput(
+            f"X has values up to {top:.3g}; squares and sums of them overflow. "
+            "Scale your features, for example with sklearn.preprocessing.MaxAbsScaler."
+        )
+
+
+def total_weight(C: float, weight: Floats) -> None:
+    """Refuse weights whose sum, times C, would overflow."""
     with np.errstate(over="ignore"):
         total = float(weight.sum()) * (1.0 if math.isinf(C) else C)
     if not total <= 1e100:

@@ -37,8 +37,11 @@ class Engine(ABC):
     """Whether a solver may visit single examples in any order (memory, yes; a cluster, no)."""
 
     @abstractmethod
-    def open(self) -> AbstractContextManager[None]:
-        """Hold the workers for a whole fit instead of hiring them for every pass."""
+    def open(self) -> AbstractContextManager[Crew]:
+        """Hold the workers for a whole fit instead of hiring them for every pass.
+
+        What it yields works in this process, for chores such as checking the input.
+        """
 
     @abstractmethod
     def fold(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Sums:

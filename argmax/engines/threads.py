@@ -50,7 +50,7 @@ class Threads(Engine):
         self.__init__(state["n"])
 
     @contextmanager
-    def open(self) -> Iterator[None]:
+    def open(self) -> Iterator[Threads]:
         with one_blas_thread():
             with (
                 self._lock
@@ -59,7 +59,7 @@ class Threads(Engine):
                     self._pool = ThreadPoolExecutor(self.n - 1, thread_name_prefix="argmax")
                 self._users += 1
             try:
-                yield
+                yield self
             finally:
                 with self._lock:
                     self._users -= 1

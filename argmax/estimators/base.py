@@ -6,6 +6,7 @@ import copy
 import math
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -134,23 +135,20 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         settings = self._settings()
-        rows = checks.rows(self, X, reset=True, dtype=self.dtype)
-        rows, truth, classes = self._examples(rows, y, sample_weight, settings)
-        units = Units() if settings.penalised else Units.of(rows)
-        objective = self._objective(units.rows(rows), truth, len(classes), settings)
-        layout = objective.problem.layout
-        start, state = self._start(objective, truth, classes)
-        bridge = Bridge(self, X, y, lambda w: self._attributes(layout, w, classes))
-        report = solvers.Report(
-            checks.number("tol", self.tol, 0.0, open_low=True),
-            checks.positive_integer("max_iter", self.max_iter),
-            None if self.time_limit is None else checks.number("time_limit", self.time_limit, 0.0),
-            [units.told(layout, listener) for listener in (*(self.callbacks or ()), bridge)],
-            self.verbose,
-        )
-        with settings.engine.open():
+        with settings.engine.open() as crew:
+            rows = checks.rows(self, X, reset=True, dtype=self.dtype, finite_later=True)
+            checks.magnitude(rows, crew.run)
+            rows, truth, classes = self._examples(rows, y, sample_weight, settings)
+            units = Units() if settings.penalised else Units.of(rows)
+            objective = self._objective(units.rows(rows), truth, len(classes), settings)
+            layout = objective.problem.layout
+            bridge = Bridge(self, X, y, lambda w: self._attributes(layout, w, classes))
+            report = self._report(
+                [units.told(layout, listener) for listener in (*(self.callbacks or ()), bridge)]
+            )
+            start, state = self._start(objective, truth, classes)
+            start = units.inside(layout, start)
             try:
-                start = units.inside(layout, start)
                 solution = settings.solver.minimise(objective, start, report, state)
                 solution = _judged(objective, solution)
             except KeyboardInterrupt:
@@ -162,6 +160,16 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
                 raise
         self._accept(objective, solution, units, classes)
         bridge.close()
+
+    def _report(self, listeners: list[Callable[[solvers.Progress], Any]]) -> solvers.Report:
+        limit = self.time_limit
+        return solvers.Report(
+            checks.number("tol", self.tol, 0.0, open_low=True),
+            checks.positive_integer("max_iter", self.max_iter),
+            None if limit is None else checks.number("time_limit", limit, 0.0),
+            listeners,
+            self.verbose,
+        )
 
     def _settings(self) -> Settings:
         loss = self._loss()
@@ -234,7 +242,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
                 f"y must have at least two classes with positive weight; got {got}. "
                 "Add rows of another class, or give the others weight."
             )
-        checks.magnitude(rows, settings.C, weight)
+        checks.total_weight(settings.C, weight)
         truth = Truth(codes.astype(np.intp), None if np.all(weight == 1.0) else weight)
         settings.loss.check(truth)
         return rows, truth, classes

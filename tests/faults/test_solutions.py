@@ -75,6 +75,6 @@ def test_13_the_number_of_iterations_is_true():
 @alone
 def test_13_the_number_of_sweeps_is_true():
     X, y = problem()
-    with pytest.warns(NotConverged, match="max_iter of 7 sweeps"):
+    with pytest.warns(NotConverged, match="max_iter of 7"):
         model = SoftmaxRegression(solver="dual", C=1e4, max_iter=7).fit(X, y)
     assert model.n_iter_ == 7

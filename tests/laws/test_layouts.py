@@ -88,7 +88,7 @@ def by_columns(layout, rows, residual):
     out, node = np.zeros(layout.size), np.zeros((len(rows), layout.width))
     node[:, : layout.columns] = layout.reduced(residual.node)
     layout.adjoint_shared(node[:, : layout.columns], None, out)
-    for columns in shard.column_ranges:
+    for columns in shard.column_ranges():
         layout.adjoint_columns(shard.by_column, node, out, columns)
     return out
 

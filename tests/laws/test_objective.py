@@ -297,7 +297,8 @@ def test_the_gap_closes_at_the_optimum(penalty, k):
     solver = Proximal() if l1 else Newton()
     report = Report(tol=1e-12, max_iter=300)
     solution = solver.minimise(objective, np.zeros(objective.size), report)
-    assert solution.gap <= 1e-10 * objective.zero
+    reach = 1e-8 if l2 == 0 else 1e-12  # a scaled dual point is only first order in the error
+    assert solution.gap <= reach * objective.zero
 
 
 def test_without_a_penalty_there_is_no_certificate():

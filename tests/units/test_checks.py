@@ -149,16 +149,21 @@ def test_a_broken_matrix_is_refused_before_anything_follows_its_indices():
         checks.sparse_structure(S)
 
 
+def one_by_one(piece, count):
+    return [piece(i) for i in range(count)]
+
+
 def test_magnitudes():
     ok, weight = np.ones((2, 2)), np.ones(2)
-    checks.magnitude(ok, 1.0, weight)
-    checks.magnitude(ok, np.inf, weight)
+    checks.magnitude(ok, one_by_one)
+    checks.total_weight(1.0, weight)
+    checks.total_weight(np.inf, weight)
     with pytest.raises(InvalidInput, match="Scale your features"):
-        checks.magnitude(ok * 1e80, 1.0, weight)
+        checks.magnitude(ok * 1e80, one_by_one)
     with pytest.raises(InvalidInput, match="Scale your features"):
-        checks.magnitude((ok * 1e20).astype("f4"), 1.0, weight)
+        checks.magnitude((ok * 1e20).astype("f4"), one_by_one)
     with pytest.raises(InvalidInput, match="smaller weights or a smaller C"):
-        checks.magnitude(ok, 1e60, weight * 1e60)
+        checks.total_weight(1e60, weight * 1e60)
 
 
 # Labels and weights

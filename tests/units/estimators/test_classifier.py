@@ -182,8 +182,11 @@ def test_a_second_fit_forgets_the_first():
 
 
 def interrupt_at(n):
+    calls = []
+
     def callback(progress):
-        if progress.passes == n:
+        calls.append(progress)
+        if len(calls) == n:
             raise KeyboardInterrupt
 
     return callback
@@ -286,7 +289,7 @@ def test_a_path_equals_cold_fits(solver, route):
 
 
 def test_a_path_with_l1_equals_cold_fits():
-    options = {"penalty": "l1", "tol": 1e-10}
+    options = {"penalty": "l1", "tol": 1e-8}
     for model in SoftmaxRegression(**options).path(X, Y, [0.02, 0.2, 2.0]):
         cold = SoftmaxRegression(C=model.C, **options).fit(X, Y)
         assert model.solution_.objective == pytest.approx(cold.solution_.objective, rel=1e-9)

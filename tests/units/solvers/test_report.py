@@ -23,7 +23,7 @@ def test_a_converged_run_says_so(solver):
     solution = run(solver)
     assert solution.converged
     assert solution.message.startswith(f"{solver}: tol = 1e-10 met: ")
-    assert solution.passes == len(solution.history)
+    assert len(solution.history) <= solution.passes  # the dual looks after several sweeps
     seconds = [row[0] for row in solution.history]
     assert seconds == sorted(seconds)
     assert seconds[-1] <= solution.seconds
@@ -51,14 +51,17 @@ def test_a_callback_that_answers_true_stops_the_run(solver):
     solution = run(solver, callbacks=[lambda progress: True])
     assert solution.status == "stopped"
     assert "a callback asked to stop" in solution.message
-    assert solution.passes == 1
+    assert len(solution.history) == 1
 
 
 @every_solver
 def test_callbacks_are_told_every_pass(solver):
     told = []
     solution = run(solver, callbacks=[told.append])
-    assert [p.passes for p in told] == list(range(1, solution.passes + 1))
+    passes = [p.passes for p in told]
+    assert passes == sorted(set(passes))
+    assert passes[-1] == solution.passes
+    assert solver == "dual" or passes == list(range(1, solution.passes + 1))
     assert all(isinstance(p, Progress) and p.w.shape == solution.w.shape for p in told)
     for progress, (seconds, value, gap) in zip(told, solution.history, strict=True):
         assert (progress.objective, progress.gap) == (value, gap)
@@ -105,7 +108,7 @@ def test_progress_goes_to_stderr_alone(solver, verbose, capsys):
     assert "objective" in lines[0]
     assert "certificate" in lines[0]
     if verbose == 2:
-        assert len(lines) == solution.passes
+        assert len(lines) == len(solution.history)
 
 
 @every_solver
