@@ -240,23 +240,23 @@ class Layout:
             bias += node.sum(axis=0) if self.intercept else 0.0
 
     def adjoint_columns(self, by_column: Rows, node: Floats, out: Floats, columns: slice) -> None:
-        """W[columns] += (Xᵀ R)[columns]: one owner for each feature.
+        """W[columns] = (Xᵀ R)[columns]: one owner for each feature, who need not find zeros there.
 
         ``by_column`` is the transposed sparse rows, or the dense rows themselves; ``node`` is (R, P),
         padded with zeros.
         """
         table = self.matrix(out)[columns]
         if not isinstance(by_column, Csr):
-            table += by_column[:, columns].T @ node.astype(by_column.dtype, copy=False)
+            table[:] = by_column[:, columns].T @ node.astype(
+                self.product_dtype(by_column), copy=False
+            )
         elif not self.compiled:
-            table += as_matrix(by_column[columns]) @ node
+            table[:] = as_matrix(by_column[columns]) @ node
         else:
             from .kernels import products
 
-            part = np.empty((len(table), self.width))
             none = np.zeros(self.width)
-            products.csr_scores(*csr_arguments(by_column[columns]), node, none, part)
-            table += part
+            products.csr_scores(*csr_arguments(by_column[columns]), node, none, table)
 
     # Sizes of feature vectors
 

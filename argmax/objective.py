@@ -126,7 +126,8 @@ class Objective:
         stamp = object()
         sums = self.fold(passes.evaluate, w, stamp, base, shift)
         gradient = sums["gradient"]
-        gradient *= self.C
+        if self.C != 1.0:
+            gradient *= self.C
         return Point(self, w, stamp, self.C * sums["value"], gradient)
 
     def bound(self, w: Floats) -> Floats:

@@ -156,10 +156,10 @@ def _evaluate_fused(
         nodes = shard.open(block)[2]
         return fused.csr_residuals(*arguments(block), residual[nodes], bias), bias
 
-    pieces, gradient = crew.run(rows_of, blocks), np.zeros(layout.size)
+    pieces = crew.run(rows_of, blocks)
+    gradient = _columns(shard, crew, problem, residual)
     for _, bias in pieces:
         gradient_of(gradient)[1][:] += bias
-    _columns(shard, crew, problem, residual, gradient)
     return {"value": sum(value for value, _ in pieces), "gradient": gradient}
 
 
@@ -286,19 +286,26 @@ def gram(
     total, d = np.zeros((side, side)), layout.features
     # Owners of ranges of rows of the lower triangle; the square root makes their areas equal.
     bounds = np.unique((d * np.sqrt(np.linspace(0.0, 1.0, GRAM_OWNERS + 1))).astype(int))
-    for first in range(0, shard.structures.nodes, GRAM_ROWS * every):
-        chosen = slice(first, min(first + GRAM_ROWS * every, shard.structures.nodes), every)
-        root = np.sqrt(share[chosen])
-        scaled = rows[chosen] * root[:, None].astype(rows.dtype)
+    root = np.sqrt(share[::every]).astype(rows.dtype)
+    buffer = np.empty((GRAM_ROWS, d), rows.dtype)
+    for first in range(0, len(root), GRAM_ROWS):
+        sample = rows[first * every : (first + GRAM_ROWS) * every : every]
+        scale, scaled = root[first : first + GRAM_ROWS], buffer[: len(sample)]
+        pieces = np.linspace(0, len(sample), GRAM_OWNERS + 1).astype(int)
 
-        def owner(i: int, scaled: Floats = scaled) -> None:
+        def fill(i: int, sample: Any = sample, scale: Any = scale, pieces: Any = pieces) -> None:
+            piece = slice(pieces[i], pieces[i + 1])
+            np.multiply(sample[piece], scale[piece, None], out=buffer[piece])
+
+        def owner(i: int, scaled: Any = scaled) -> None:
             low, high = bounds[i], bounds[i + 1]
             total[low:high, :high] += scaled[:, low:high].T @ scaled[:, :high]
 
+        crew.run(fill, GRAM_OWNERS)
         crew.run(owner, len(bounds) - 1)
         if layout.intercept:
-            total[d, :d] += root.astype(rows.dtype) @ scaled
-            total[d, d] += share[chosen].sum()
+            total[d, :d] += scale @ scaled
+            total[d, d] += float(scale @ scale)
     return {"gram": total, "rows": float(s[::every].sum())}
 
 
@@ -459,7 +466,7 @@ def _sum_parts(pieces: list[tuple[float, Floats]]) -> Sums:
 
 def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) -> Sums:
     layout = problem.layout
-    node, gradient = shard.padded_residual(layout.width), np.zeros(layout.size)
+    node = shard.padded_residual(layout.width)
 
     def block(i: int) -> tuple[float, Floats, Floats | None]:
         value, residual = block_residual(i)
@@ -468,13 +475,18 @@ def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residu
         return value, reduced.sum(axis=0)[None, :], residual.edge
 
     pieces = crew.run(block, len(shard.blocks))
+    gradient = _columns(shard, crew, problem, node)
     for _, total, edge in pieces:
         layout.adjoint_shared(total, edge, gradient)
-    _columns(shard, crew, problem, node, gradient)
     return {"value": sum(value for value, _, _ in pieces), "gradient": gradient}
 
 
-def _columns(shard: Shard, crew: Crew, problem: Problem, node: Floats, gradient: Floats) -> None:
-    """gradient += Xᵀ node, each range of features by its owner."""
+def _columns(shard: Shard, crew: Crew, problem: Problem, node: Floats) -> Floats:
+    """Xᵀ node, each range of features by its owner; zero in the entries that no row of X enters."""
     ranges, rows, layout = shard.column_ranges(), shard.by_column, problem.layout
+    gradient = np.empty(
+        layout.size
+    )  # not zeros: its pages are touched first by their owners, in parallel
+    gradient[layout.features * layout.width :] = 0.0
     crew.run(lambda i: layout.adjoint_columns(rows, node, gradient, ranges[i]), len(ranges))
+    return gradient

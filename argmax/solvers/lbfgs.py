@@ -124,10 +124,11 @@ class _Pairs:
             alpha = float(s @ q) / curvature
             q -= alpha * y
             alphas.append(alpha)
-        r = precondition(q)
-        if self._pairs:
-            s, y, curvature = self._pairs[-1]
-            r *= curvature / float(y @ precondition(y))
+        if not self._pairs:
+            return -precondition(q)
+        s, y, curvature = self._pairs[-1]
+        r, bent = precondition.several(q, y)
+        r *= curvature / float(y @ bent)
         for (s, y, curvature), alpha in zip(self._pairs, reversed(alphas), strict=True):
             r += (alpha - float(y @ r) / curvature) * s
         return -r

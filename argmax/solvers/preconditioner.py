@@ -72,18 +72,23 @@ class Preconditioner:
 
     def __call__(self, v: Floats) -> Floats:
         """A⁻¹ v."""
-        if self.kind == "none":
-            return v / max(self.objective.l2, 1e-8)
-        layout, out = self.objective.problem.layout, v.copy()
-        table = layout.matrix(out)
+        return self.several(v)[0]
+
+    def several(self, *vectors: Floats) -> list[Floats]:
+        """A⁻¹ v for each v; the factor is read once for all of them."""
+        layout, out = self.objective.problem.layout, [v.copy() for v in vectors]
+        rest = slice(0 if self.kind == "none" else layout.node_size, layout.size)
+        for v in out:
+            v[rest] /= max(self.objective.l2, 1e-8)
         if self.kind == "diagonal":
-            table *= self._inverse[:, None]
-        else:
-            table *= self._scale[:, None]
-            table[:] = cho_solve(self._factor, table, check_finite=False)
-            table *= self._scale[:, None]
-        if len(out) > layout.node_size:
-            out[layout.node_size :] /= max(self.objective.l2, 1e-8)
+            for v in out:
+                layout.matrix(v)[:] *= self._inverse[:, None]
+        elif self.kind == "factor":
+            tables = [layout.matrix(v) for v in out]
+            stacked = np.hstack(tables) * self._scale[:, None]
+            stacked = cho_solve(self._factor, stacked, check_finite=False) * self._scale[:, None]
+            for i, table in enumerate(tables):
+                table[:] = stacked[:, i * layout.width : (i + 1) * layout.width]
         return out
 
 

@@ -55,6 +55,16 @@ def test_a_folder_of_somebody_else_is_none(tmp_path, monkeypatch):
     assert compiler.cache_folder() is None
 
 
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs owners of files")
+@pytest.mark.xfail(reason="only the owner of the folder is looked at, not who else may write to it")
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_a_folder_that_others_may_write_is_none(tmp_path, monkeypatch, mode):
+    """Numba's index is a pickle: reading one that somebody else wrote runs their code."""
+    monkeypatch.setenv("ARGMAX_CACHE_DIR", str(tmp_path))
+    compiler.cache_folder().chmod(mode)
+    assert compiler.cache_folder() is None
+
+
 def test_no_home_is_none(monkeypatch):
     def homeless():
         raise RuntimeError("no home")
