@@ -16,7 +16,7 @@ import numpy as np
 
 from .errors import InvalidInput, Unsupported
 from .records import Floats, Scores, Truth
-from .spaces import Space
+from .spaces import Classes, Space
 
 __all__ = ["Log", "Loss", "get"]
 
@@ -81,6 +81,8 @@ class Log(Loss):
 
     def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
         """−Σ weight · entropy of the mixture scale · marginals + (1 − scale) · truth (classes only)."""
+        if not isinstance(space, Classes):
+            raise Unsupported(f"an l1 penalty has no certificate over {space!r}. Use penalty='l2'.")
         _, p = space.marginals(scores)
         mixture = scale * p.node
         mixture[np.arange(len(mixture)), truth.labels] += 1.0 - scale

@@ -87,6 +87,12 @@ class Objective:
         return sum(shard.work for shard in self.shards) <= SMALL_WORK
 
     @property
+    def has_free(self) -> bool:
+        """Whether some entries go unpenalised: a certificate then needs a settled point."""
+        free = self.problem.layout.free
+        return self.penalised and free.stop > free.start
+
+    @property
     def curved(self) -> bool:
         """Whether Hessian products are available."""
         return self.problem.space.curved and self.problem.loss.smooth
@@ -138,8 +144,9 @@ class Objective:
 
     def square(self, v: Floats) -> float:
         """‖v‖² over the penalised entries, without a copy of v."""
-        free = v[self.problem.layout.free]
-        return max(float(v @ v) - float(free @ free), 0.0)
+        free = self.problem.layout.free
+        before, after = v[: free.start], v[free.stop :]
+        return float(before @ before) + float(after @ after)
 
     def penalty(self, w: Floats) -> float:
         """Ω(w)."""
@@ -152,19 +159,32 @@ class Objective:
         ``stamp`` is that of a point at w, whose scores are then used again.
         """
         layout, stamp = self.problem.layout, stamp or object()
-        if layout.free.stop == layout.free.start or not self.curved:
+        if not self.has_free or not self.curved:
             return self.at(w)
         shift, scale = np.zeros(layout.columns), sum(_total_weight(shard) for shard in self.shards)
-        for _ in range(20):
+        reach, before = 4.0, np.inf
+        for _ in range(100):
             sums = self.fold(passes.shifted, w, stamp, shift)
-            if abs(sums["gradient"]).max() <= 1e-14 * scale:
-                break
-            step = np.linalg.lstsq(sums["hessian"], sums["gradient"], rcond=1e-12)[0]
-            step *= min(1.0, 4.0 / max(abs(step).max(), 1e-300))  # far away, a long step overshoots
+            size = float(abs(sums["gradient"]).max())
+            if size <= 1e-14 * scale or (size <= 1e-9 * scale and size >= before):
+                break  # zero, or as near to it as rounding lets it be
+            # Far away all probabilities are 0 or 1 and nothing curves: a little ridge gives a direction,
+            # ``reach`` a length that grows while all goes one way and shrinks after an overshoot.
+            curved = sums["hessian"] + 1e-9 * scale * np.eye(layout.columns)
+            step = np.linalg.solve(curved, sums["gradient"])
+            reach = max(reach / 8.0, 1.0) if size > before else reach
+            largest, before = float(abs(step).max()), size
+            if largest > reach:
+                step *= reach / largest
+                reach *= 2.0
             shift -= step
         moved = w.copy()
         moved[layout.free] += shift
-        return self.at(moved, stamp, shift)
+        point = self.at(moved, stamp, shift)
+        point.settled = float(abs(point.data_gradient[layout.free]).max()) <= 1e-8 * self.C * scale
+        if not point.settled:
+            point._gap = math.inf
+        return point
 
 
 @final
@@ -177,6 +197,7 @@ class Point:
         self.objective, self.w, self.stamp = objective, w, stamp
         self.loss, self.data_gradient = loss, data_gradient
         self.value = loss + objective.penalty(w)
+        self.settled = not objective.has_free
         self._gradient: Floats | None = None
         self._gap: float | None = None
 
@@ -193,7 +214,7 @@ class Point:
 
     @property
     def gap(self) -> float:
-        """An upper bound on F(w) − min F, given zero gradient in the free entries; ∞ without penalty."""
+        """An upper bound on F(w) − min F at a ``settled`` point, elsewhere an estimate; ∞ without penalty."""
         if self._gap is None:
             self._gap = self._bound()
         return self._gap
@@ -245,14 +266,14 @@ class Line:
 
     def __init__(self, point: Point, direction: Floats) -> None:
         self.point, self.direction = point, direction
-        objective = point.objective
-        objective.fold(passes.direction, point.w, point.stamp, direction)
+        objective, self.stamp = point.objective, object()
+        objective.fold(passes.direction, point.w, point.stamp, direction, self.stamp)
         w, v = objective.bound(point.w), objective.bound(direction)
         self._ww, self._wv, self._vv = float(w @ w), float(w @ v), float(v @ v)
 
     def __call__(self, step: float) -> tuple[float, float]:
         point, objective = self.point, self.point.objective
-        sums = objective.fold(passes.along, point.w, point.stamp, self.direction, step)
+        sums = objective.fold(passes.along, point.w, point.stamp, self.direction, self.stamp, step)
         quadratic = 0.5 * objective.l2 * (self._ww + step * (2 * self._wv + step * self._vv))
         slope = objective.l2 * (self._wv + step * self._vv)
         return objective.C * sums["value"] + quadratic, objective.C * sums["slope"] + slope

@@ -181,25 +181,29 @@ def curvature(
     return _adjoint(shard, crew, problem, block_residual)
 
 
-def direction(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, v: Floats) -> Sums:
-    """Leaves the scores of v behind, for ``along``."""
-    node = _kept_scores(shard, crew, problem, w, stamp)
-    kept = shard.keep("step", stamp, node.shape)
-    ahead = problem.layout.weights(v, problem.layout.product_dtype(shard.structures.rows))
-
-    def block(i: int) -> None:
-        kept[shard.open(i)[2]] = _scores(shard, problem, ahead, i).node
-
-    crew.run(block, len(shard.blocks))
+def direction(
+    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, v: Floats, line: Any
+) -> Sums:
+    """Leaves the scores of w and of v behind, for ``along``."""
+    _kept_scores(shard, crew, problem, w, stamp)
+    _kept_scores(shard, crew, problem, v, line, "step")
     return {}
 
 
 def along(
-    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, v: Floats, step: float
+    shard: Shard,
+    crew: Crew,
+    problem: Problem,
+    w: Floats,
+    stamp: Any,
+    v: Floats,
+    line: Any,
+    step: float,
 ) -> Sums:
     """{"value", "slope"} of Σ s_i loss_i at w + step · v, from the scores of w and of v."""
     layout = problem.layout
-    node, ahead = shard.kept("node", stamp), shard.kept("step", stamp)
+    node = _kept_scores(shard, crew, problem, w, stamp)
+    ahead = _kept_scores(shard, crew, problem, v, line, "step")
     edge, edge_ahead = layout.weights(w).edge, layout.weights(v).edge
 
     def block(i: int) -> tuple[float, float]:
@@ -407,11 +411,13 @@ def diagonal(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, 
     return {"diagonal": np.append(total, share.sum()) if problem.layout.intercept else total}
 
 
-def _kept_scores(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any) -> Floats:
-    """The scores at w: those left behind, or computed anew."""
-    node = shard.kept("node", stamp)
+def _kept_scores(
+    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, name: str = "node"
+) -> Floats:
+    """The node scores of w: those left behind, or computed anew."""
+    node = shard.kept(name, stamp)
     if node is None:
-        kept = shard.keep("node", stamp, (shard.structures.nodes, problem.layout.labels))
+        kept = shard.keep(name, stamp, (shard.structures.nodes, problem.layout.labels))
         weights = problem.layout.weights(w, problem.layout.product_dtype(shard.structures.rows))
 
         def block(i: int) -> None:

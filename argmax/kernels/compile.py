@@ -47,8 +47,10 @@ def cache_folder() -> Path | None:
     try:
         folder = _base_folder() / f"kernels-{_fingerprint()}"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
-            return None  # Numba's index is a pickle: never read one that somebody else may write
+        status = folder.stat()
+        # Numba's index is a pickle: never read one that somebody else may write.
+        if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
+            return None
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except (OSError, RuntimeError):  # Path.home() raises RuntimeError where there is no home

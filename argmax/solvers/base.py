@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from ..errors import Unsupported
-from ..objective import Objective
+from ..objective import Objective, Point
 from ..records import Floats, Solution
 from .report import Report
 
-__all__ = ["Solver"]
+__all__ = ["Solver", "begin"]
 
 
 class Solver(ABC):
@@ -68,3 +68,15 @@ class Solver(ABC):
     def __repr__(self) -> str:
         options = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return f"{type(self).__name__}({options})"
+
+
+def begin(objective: Objective, start: Floats) -> Point:
+    """The point at ``start``; or at zero weights, if those are better.
+
+    Far out every probability is 0 or 1, the curvature vanishes and Newton steps overflow: a bad warm
+    start is worth less than none.
+    """
+    point = objective.at(start)
+    if point.value <= objective.zero:
+        return point
+    return objective.at(start * 0.0)

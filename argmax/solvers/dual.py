@@ -83,10 +83,11 @@ class Dual(Solver):
                 continue
             point = objective.settled(ascent.w())
             stop = report(objective, point.w, point.value, point.gap, sweeps - reported)
-            reported = sweeps
-            if stop or report.certified(point):
+            reported, told = sweeps, report.seconds
+            # A look out of patience only reports: were it to end the run, the clock would decide.
+            if stop or (due and report.certified(point)):
                 break
-            wanted, told = min(wanted, 0.5 * estimate), report.seconds
+            wanted = min(wanted, 0.5 * estimate) if due else wanted
         if point is None or not report.certified(point):
             point = point or objective.settled(ascent.w())
             report.stop("max_iter", f"max_iter of {report.max_iter} sweeps reached")
@@ -116,7 +117,7 @@ class _Ascent:
         free = layout.intercept
         self.B = solver.augmentation * max(float(q.mean()), 1e-12) if free else 0.0
         if free:
-            self.b = self._start_intercept() if state is None else state["b"].copy()
+            self.b = state["b"].copy() if isinstance(state, dict) else self._start_intercept()
 
     def _start_intercept(self) -> Floats:
         """log priors, centred."""
@@ -159,7 +160,7 @@ class _ShardDual:
         self.labels, n = shard.truth.labels, len(shard)
         weight = np.ones(n) if shard.truth.weight is None else shard.truth.weight
         self.c, self.q = objective.C * weight, objective.problem.layout.norms(shard.structures)
-        found = None if state is None else state["v"]
+        found = state["v"] if isinstance(state, dict) else None  # another solver's state is no use
         if found is not None and len(objective.shards) == len(found):
             index = objective.shards.index(shard)
             if found[index].shape == (n, k):

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..objective import Objective, Point
 from ..records import Floats, Solution
-from .base import Solver
+from .base import Solver, begin
 from .line_search import CURVATURE, DECREASE, search
 from .newton_cg import polish
 from .preconditioner import Preconditioner
@@ -54,13 +54,13 @@ class LBFGS(Solver):
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
         self.check(objective)
-        point = objective.at(start)
+        point = begin(objective, start)
         precondition = Preconditioner(objective)
         precondition.refresh(point, mean=bool(start.any()) and state is not None)
         pairs = _Pairs(self.memory)
         while not report(objective, point.w, point.value, point.gap):
-            if report.certified(point):
-                point = objective.settled(point.w, point.stamp)
+            if report.promising(point):
+                point = point if point.settled else objective.settled(point.w, point.stamp)
                 if report.certified(point):
                     break
             if report.passes in self.refresh and precondition.kind != "none":

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..objective import Objective, Point
 from ..records import Floats, Solution
-from .base import Solver
+from .base import Solver, begin
 from .line_search import search
 from .preconditioner import Preconditioner
 from .report import Report
@@ -48,12 +48,12 @@ class NewtonCG(Solver):
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
         self.check(objective)
-        point = objective.at(start)
+        point = begin(objective, start)
         precondition = Preconditioner(objective)
         first = _norm(point.gradient)
         while not report(objective, point.w, point.value, point.gap):
-            if report.certified(point):
-                point = objective.settled(point.w, point.stamp)
+            if report.promising(point):
+                point = point if point.settled else objective.settled(point.w, point.stamp)
                 if report.certified(point):
                     break
             precondition.refresh(point, mean=report.passes > 1)

@@ -16,7 +16,7 @@ import math
 from typing import final
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .. import passes
 from ..engines import Shard
@@ -67,8 +67,18 @@ class Preconditioner:
         self._scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), 1e-300))
         A *= self._scale[:, None]
         A *= self._scale
-        A[np.diag_indices(self.side)] += 1e-10
-        self._factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+        for more in (
+            1e-10,
+            1e-6,
+            1e-3,
+        ):  # repeated columns, or a float32 sum, may lose definiteness
+            A[np.diag_indices(self.side)] += more
+            try:
+                self._factor = cho_factor(A, lower=True, check_finite=False)
+                return
+            except LinAlgError:
+                continue
+        self.kind, self._inverse = "diagonal", self._scale**2
 
     def __call__(self, v: Floats) -> Floats:
         """A⁻¹ v."""

@@ -24,7 +24,7 @@ import numpy as np
 
 from ..objective import Objective, Point
 from ..records import Floats, Solution
-from .base import Solver
+from .base import Solver, begin
 from .newton import full_hessian
 from .preconditioner import Preconditioner
 from .quadratic import minimise_quadratic
@@ -59,7 +59,7 @@ class Proximal(Solver):
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
         self.check(objective)
-        point = objective.at(start)
+        point = begin(objective, start)
         layout = objective.problem.layout
         weights = (layout.features + int(layout.intercept)) * layout.columns
         advance = (
@@ -69,8 +69,8 @@ class Proximal(Solver):
         stuck = 0
         while not report(objective, point.w, point.value, point.gap):
             if point.relative_gap <= tol:
-                point = objective.settled(point.w, point.stamp)
-                if point.relative_gap <= tol:
+                point = point if point.settled else objective.settled(point.w, point.stamp)
+                if point.settled and point.relative_gap <= tol:
                     break
             before = point.value
             point = advance(point, report)
@@ -78,7 +78,7 @@ class Proximal(Solver):
             stuck = stuck + 1 if before - point.value <= 1e-15 * abs(before) else 0
             if stuck >= 3:
                 break
-        return report.solution(objective, objective.settled(point.w, point.stamp), self.name)
+        return report.solution(objective, point, self.name)
 
 
 @final

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -97,11 +98,15 @@ class Report:
             self._stop("max_iter", f"max_iter of {self.max_iter} passes reached")
         return bool(self.status)
 
-    def certified(self, point: Point) -> bool:
-        """Whether F(w) is provably within tol · F(0) of the optimum."""
+    def promising(self, point: Point) -> bool:
+        """Whether the gap is within tol · F(0); a proof only where the point is settled."""
         if point.objective.penalised:
             return point.relative_gap <= self.tol
         return self._flat(point)
+
+    def certified(self, point: Point) -> bool:
+        """Whether F(w) is provably within tol · F(0) of the optimum."""
+        return point.settled and self.promising(point)
 
     def _flat(self, point: Point) -> bool:
         # Without a penalty there is no certificate; the gradient is measured against that at zero.
@@ -119,14 +124,20 @@ class Report:
     def solution(
         self, objective: Objective, point: Point, solver: str, state: Any = None
     ) -> Solution:
-        """The outcome, with the certificate of ``point``."""
-        met = self.certified(point)
-        if met and self.status in ("", "max_iter", "stalled"):
+        """The outcome, with the certificate of ``point``, whose free entries are settled first."""
+        if not point.settled:
+            settled = objective.settled(point.w, point.stamp)
+            point = settled if settled.settled else point
+        if self.certified(point) and self.status in ("", "max_iter", "stalled", "time_limit"):
             self.status, self.message = "converged", ""
         if not self.status:
             self._stop("stalled", "no step makes progress any more")
+        gap = point.gap if point.settled else math.inf
+        relative = point.relative_gap if point.settled else math.inf
         quality = (
-            f"the objective is at most {point.relative_gap:.1e} (relative to w = 0) above its minimum"
+            f"the objective is at most {relative:.1e} (relative to w = 0) above its minimum"
+            if math.isfinite(relative)
+            else "there is no certificate"
             if objective.penalised
             else "without a penalty there is no certificate"
         )
@@ -135,8 +146,8 @@ class Report:
         return Solution(
             w=point.w,
             objective=point.value,
-            gap=point.gap,
-            relative_gap=point.relative_gap,
+            gap=gap,
+            relative_gap=relative,
             status=self.status,
             message=f"{solver}: {reason}{quality}.",
             solver=solver,

@@ -103,9 +103,6 @@ def test_a_far_start_is_as_good_as_any(solver):
     assert failures(solver, 1e-4, False, sizes=(100.0, 1000.0)) == []
 
 
-@pytest.mark.xfail(
-    reason="where all probabilities are 0 or 1, Newton steps overflow; see newton._step"
-)
 @pytest.mark.parametrize("solver", ["newton", "newton_cg", "proximal"])
 def test_a_far_start_is_as_good_as_any_for_newton(solver):
     assert failures(solver, 1e-4, False, sizes=(100.0, 1000.0)) == []
@@ -138,9 +135,6 @@ def test_converged_means_within_tol_with_l1(penalty, tol, route):
     assert solution.objective - solution.gap <= best
 
 
-@pytest.mark.xfail(
-    reason="a solver that a limit stops certifies a point whose intercept is not settled"
-)
 @pytest.mark.parametrize("solver", ["lbfgs", "newton_cg"])
 def test_the_gap_of_a_fit_cut_short_is_true(solver):
     cut_short(solver)
@@ -201,9 +195,6 @@ def test_columns_far_from_zero_are_solved_or_owned_up_to():
         assert solution.objective - solution.gap <= best * (1 + 1e-6)
 
 
-@pytest.mark.xfail(
-    reason="float32 noise makes the preconditioner indefinite", raises=np.linalg.LinAlgError
-)
 @pytest.mark.parametrize("solver", ["lbfgs", "newton_cg"])
 def test_repeated_and_constant_columns_in_float32(solver):
     rng = np.random.default_rng(4)

@@ -255,7 +255,6 @@ def test_a_warm_start_may_change_the_solver():
     switches(pairs)
 
 
-@pytest.mark.xfail(reason="the dual reads the state that L-BFGS left", raises=TypeError)
 def test_a_warm_start_may_change_from_lbfgs_to_dual():
     switches([("lbfgs", "dual")])
 

@@ -56,7 +56,6 @@ def test_a_folder_of_somebody_else_is_none(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs owners of files")
-@pytest.mark.xfail(reason="only the owner of the folder is looked at, not who else may write to it")
 @pytest.mark.parametrize("mode", [0o777, 0o770])
 def test_a_folder_that_others_may_write_is_none(tmp_path, monkeypatch, mode):
     """Numba's index is a pickle: reading one that somebody else wrote runs their code."""

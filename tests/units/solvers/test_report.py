@@ -82,10 +82,18 @@ def test_a_run_without_a_penalty_promises_nothing():
 
 def test_certified_compares_with_the_value_at_zero():
     objective = problems.classes()
-    point = objective.at(np.zeros(objective.size))
+    raw = objective.at(np.ones(objective.size))
+    point = objective.settled(raw.w, raw.stamp)
     exact = point.gap / objective.zero
     assert Report(tol=exact * 1.01).certified(point)
     assert not Report(tol=exact * 0.99).certified(point)
+
+
+def test_only_a_settled_point_is_certified():
+    objective = problems.classes()
+    raw = objective.at(np.ones(objective.size))
+    assert Report(tol=1e9).promising(raw)
+    assert not Report(tol=1e9).certified(raw)
 
 
 def test_the_first_reason_stays():
