@@ -271,6 +271,12 @@ class Line:
         w, v = objective.bound(point.w), objective.bound(direction)
         self._ww, self._wv, self._vv = float(w @ w), float(w @ v), float(v @ v)
 
+    def close(self) -> None:
+        """Give back the memory of the scores of ``direction``."""
+        for shard in self.point.objective.shards:
+            if shard.kept("step", self.stamp) is not None:
+                del shard.slots["step"]
+
     def __call__(self, step: float) -> tuple[float, float]:
         point, objective = self.point, self.point.objective
         sums = objective.fold(passes.along, point.w, point.stamp, self.direction, self.stamp, step)

@@ -42,8 +42,8 @@ __all__ = [
 ]
 
 
-GRAM_ROWS, GRAM_OWNERS = 512, 16
-"""Rows multiplied at once into a Gram matrix, enough for BLAS to run at its best; and who shares it."""
+GRAM_VALUES, GRAM_OWNERS = 2**18, 16
+"""Values multiplied at once into a Gram matrix, some 2 MB; and how many share the work, if it is large."""
 
 
 @dataclass(frozen=True)
@@ -288,14 +288,15 @@ def gram(
     rows = shard.structures.rows
     assert not isinstance(rows, Csr)  # sparse rows are preconditioned by their diagonal
     total, d = np.zeros((side, side)), layout.features
+    owners, batch = (GRAM_OWNERS if d >= 256 else 1), max(GRAM_VALUES // d, 1)
     # Owners of ranges of rows of the lower triangle; the square root makes their areas equal.
-    bounds = np.unique((d * np.sqrt(np.linspace(0.0, 1.0, GRAM_OWNERS + 1))).astype(int))
+    bounds = np.unique((d * np.sqrt(np.linspace(0.0, 1.0, owners + 1))).astype(int))
     root = np.sqrt(share[::every]).astype(rows.dtype)
-    buffer = np.empty((GRAM_ROWS, d), rows.dtype)
-    for first in range(0, len(root), GRAM_ROWS):
-        sample = rows[first * every : (first + GRAM_ROWS) * every : every]
-        scale, scaled = root[first : first + GRAM_ROWS], buffer[: len(sample)]
-        pieces = np.linspace(0, len(sample), GRAM_OWNERS + 1).astype(int)
+    buffer = np.empty((min(batch, len(root)), d), rows.dtype)
+    for first in range(0, len(root), batch):
+        sample = rows[first * every : (first + batch) * every : every]
+        scale, scaled = root[first : first + batch], buffer[: len(sample)]
+        pieces = np.linspace(0, len(sample), owners + 1).astype(int)
 
         def fill(i: int, sample: Any = sample, scale: Any = scale, pieces: Any = pieces) -> None:
             piece = slice(pieces[i], pieces[i + 1])
@@ -305,7 +306,7 @@ def gram(
             low, high = bounds[i], bounds[i + 1]
             total[low:high, :high] += scaled[:, low:high].T @ scaled[:, :high]
 
-        crew.run(fill, GRAM_OWNERS)
+        crew.run(fill, owners)
         crew.run(owner, len(bounds) - 1)
         if layout.intercept:
             total[d, :d] += scale @ scaled
@@ -351,11 +352,16 @@ def outputs(shard: Shard, crew: Crew, problem: Problem, w: Floats) -> Sums:
     weights = problem.layout.weights(w, problem.layout.product_dtype(shard.structures.rows))
     node = np.empty((shard.structures.nodes, problem.layout.labels))
 
-    def block(i: int) -> None:
-        with np.errstate(all="ignore"):  # the caller looks for values that are not finite
-            node[shard.open(i)[2]] = _scores(shard, problem, weights, i).node
+    starts = [start for start, _ in shard.blocks][:: max(1, len(shard.blocks) // 16)]
 
-    crew.run(block, len(shard.blocks))
+    def piece(i: int) -> None:
+        examples = slice(starts[i], starts[i + 1] if i + 1 < len(starts) else len(shard))
+        nodes = slice(*shard.structures.node_range(examples.start, examples.stop))
+        with np.errstate(all="ignore"):  # the caller looks for values that are not finite
+            block = shard.structures[examples]
+            node[nodes] = problem.layout.block_scores(block, weights).node
+
+    crew.run(piece, len(starts))
     return {"node": node}
 
 

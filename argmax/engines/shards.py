@@ -22,7 +22,8 @@ PIECES = 64
 """At most so many pieces of work in a shard are worth making: four for each of sixteen cores."""
 
 PART_BYTES = 2**24
-"""Memory that private gradients of row parts may take together; beyond it columns get owners."""
+"""What private gradients of row parts may take together at most (never more than 1/128 of the rows, or
+1 MiB); beyond it columns get owners."""
 
 
 @final
@@ -45,7 +46,8 @@ class Shard:
         self.structures, self.truth = structures, truth
         self.work = entries(structures.rows) * layout.width
         self.blocks = _blocks(structures, self.work)
-        self.parts = _parts(self.work, layout.size, len(self.blocks))
+        private = min(PART_BYTES, max(2**20, row_bytes(structures.rows) // 128))
+        self.parts = _parts(self.work, 8 * layout.size, private, len(self.blocks))
         self.slots: dict[str, tuple[Any, Any]] = {}
         self._transposed: Csr | None = None
         self._opened: list[tuple[Structures, Truth, slice] | None] = [None] * len(self.blocks)
@@ -139,14 +141,14 @@ def _blocks(structures: Structures, work: int) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in pairwise(bounds)]
 
 
-def _parts(work: int, size: int, blocks: int) -> int:
+def _parts(work: int, gradient: int, private: int, blocks: int) -> int:
     """Into how many row parts with private gradients the adjoint is split; 0 means by columns.
 
-    Filling and adding the private gradients costs ``parts · size``: it must stay small against the
-    work itself and against memory.
+    Filling and adding the private gradients (of so many bytes each) must stay small against the work
+    itself; and together they may take ``private`` bytes.
     """
     parts = min(PIECES, blocks)
-    while parts > 1 and 8 * parts * size > min(PART_BYTES, work):
+    while parts > 1 and parts * gradient > min(private, work):
         parts //= 2
     return parts if parts >= min(8, blocks) else 0
 

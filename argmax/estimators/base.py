@@ -39,6 +39,10 @@ LARGE = 2**26
 """Bytes of scores from which on it is worth asking the system how much memory is left."""
 
 
+SERIAL_WORK = 4_000_000
+"""Multiply-adds of a pass below which one thread does it all."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """The parameters of one fit, checked and in the engine's own terms."""
@@ -257,7 +261,11 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             "Reduce the features (for example by hashing or selection) or the classes.",
         )
         shards = engines.cut(Structures(rows), truth, problem.layout)
-        return Objective(problem, shards, settings.engine, settings.C, settings.l1, settings.l2)
+        # A pass of a millisecond is not worth waking threads for, nor their memory.
+        work = sum(shard.work for shard in shards)
+        idle = self.engine is None and work < SERIAL_WORK
+        engine = engines.Threads(1) if idle else settings.engine
+        return Objective(problem, shards, engine, settings.C, settings.l1, settings.l2)
 
     def _problem(self, rows: Rows, k: int, loss: losses.Loss) -> passes.Problem:
         d = rows.shape[1]

@@ -35,8 +35,8 @@ __all__ = ["LBFGS"]
 class LBFGS(Solver):
     """Preconditioned limited-memory BFGS: the choice for dense rows.
 
-    ``memory`` pairs are kept; ``refresh`` lists the iterations after which the preconditioner is formed
-    anew from the mean curvature.
+    ``memory`` pairs are kept (None: as many as fit into a megabyte, 8 to 20); ``refresh`` lists the
+    iterations after which the preconditioner is formed anew from the mean curvature.
 
     >>> from argmax import SoftmaxRegression, solvers
     >>> from sklearn.datasets import load_wine
@@ -47,7 +47,7 @@ class LBFGS(Solver):
 
     name = "lbfgs"
 
-    def __init__(self, memory: int = 20, refresh: tuple[int, ...] = (4, 12, 30)) -> None:
+    def __init__(self, memory: int | None = None, refresh: tuple[int, ...] = (4, 12, 30)) -> None:
         self.memory, self.refresh = memory, refresh
 
     def minimise(
@@ -57,7 +57,7 @@ class LBFGS(Solver):
         point = begin(objective, start)
         precondition = Preconditioner(objective)
         precondition.refresh(point, mean=bool(start.any()) and state is not None)
-        pairs = _Pairs(self.memory)
+        pairs = _Pairs(self.memory or min(20, max(8, 2**20 // (16 * objective.size))))
         while not report(objective, point.w, point.value, point.gap):
             if report.promising(point):
                 point = point if point.settled else objective.settled(point.w, point.stamp)

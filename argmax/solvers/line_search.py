@@ -12,9 +12,18 @@ DECREASE, CURVATURE = 1e-4, 0.9
 def search(line: Line, value: float, slope: float, step: float = 1.0) -> float:
     """A step that satisfies the strong Wolfe conditions, or the best one tried; 0.0 if none decreases.
 
+    The line is closed afterwards.
+
     Bracketing with safeguarded secant steps on the slope (Nocedal and Wright 2006, section 3.5). F is
     convex along the line, so the minimiser lies where the slope changes sign.
     """
+    try:
+        return _bracket(line, value, slope, step)
+    finally:
+        line.close()
+
+
+def _bracket(line: Line, value: float, slope: float, step: float) -> float:
     low, high = 0.0, 0.0  # slope < 0 at low; high is 0 until a point beyond the minimum is known
     low_slope, high_slope = slope, 0.0
     best, best_value = 0.0, value

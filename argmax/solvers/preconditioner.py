@@ -13,7 +13,7 @@ the rows, and with many features only the diagonal of A is used.
 from __future__ import annotations
 
 import math
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -45,6 +45,7 @@ class Preconditioner:
         self.kind = "none" if not objective.curved else "factor" if dense else "diagonal"
         # A sample of eight rows a feature, and never less than some thousands, pins A well enough.
         self.every = max(1, n // max(8 * self.side, 6000)) if self.kind == "factor" else 1
+        self._factor: Any = None
 
     def refresh(self, point: Point, mean: bool) -> None:
         """Form A anew: from the mean curvature at ``point``, or from the bound."""
@@ -58,6 +59,7 @@ class Preconditioner:
             sums = objective.fold(passes.diagonal, point.w, point.stamp, mean)
             self._inverse = 1.0 / np.maximum(objective.C * sums["diagonal"] + ridge, 1e-300)
             return
+        self._factor = None  # so that two never exist at once
         sums = objective.fold(passes.gram, point.w, point.stamp, self.every, mean)
         n = math.fsum(_weight(shard) for shard in objective.shards)
         A = sums["gram"]
@@ -67,18 +69,11 @@ class Preconditioner:
         self._scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), 1e-300))
         A *= self._scale[:, None]
         A *= self._scale
-        for more in (
-            1e-10,
-            1e-6,
-            1e-3,
-        ):  # repeated columns, or a float32 sum, may lose definiteness
-            A[np.diag_indices(self.side)] += more
-            try:
-                self._factor = cho_factor(A, lower=True, check_finite=False)
-                return
-            except LinAlgError:
-                continue
-        self.kind, self._inverse = "diagonal", self._scale**2
+        A[np.diag_indices(self.side)] += 1e-10
+        try:  # the transpose has LAPACK's order: factored in place, without a copy
+            self._factor = cho_factor(A.T, lower=False, overwrite_a=True, check_finite=False)
+        except LinAlgError:  # repeated columns, or a float32 sum, may lose definiteness
+            self.kind, self._inverse = "diagonal", self._scale**2
 
     def __call__(self, v: Floats) -> Floats:
         """A⁻¹ v."""
