@@ -42,8 +42,9 @@ __all__ = [
 ]
 
 
-GRAM_VALUES, GRAM_OWNERS = 2**18, 16
-"""Values multiplied at once into a Gram matrix, some 2 MB; and how many share the work, if it is large."""
+GRAM_ROWS, GRAM_VALUES, GRAM_OWNERS = 256, 2**15, 16
+"""Rows multiplied at once into a Gram matrix, or as many as have so many values; and how many share the
+work, if it is large."""
 
 
 @dataclass(frozen=True)
@@ -288,7 +289,7 @@ def gram(
     rows = shard.structures.rows
     assert not isinstance(rows, Csr)  # sparse rows are preconditioned by their diagonal
     total, d = np.zeros((side, side)), layout.features
-    owners, batch = (GRAM_OWNERS if d >= 256 else 1), max(GRAM_VALUES // d, 1)
+    owners, batch = (GRAM_OWNERS if d >= 256 else 1), max(GRAM_VALUES // d, GRAM_ROWS)
     # Owners of ranges of rows of the lower triangle; the square root makes their areas equal.
     bounds = np.unique((d * np.sqrt(np.linspace(0.0, 1.0, owners + 1))).astype(int))
     root = np.sqrt(share[::every]).astype(rows.dtype)
