@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 
-GRAM_ROWS, GRAM_VALUES, GRAM_OWNERS = 256, 2**15, 16
+GRAM_ROWS, GRAM_VALUES, GRAM_OWNERS = 512, 2**15, 16
 """Rows multiplied at once into a Gram matrix, or as many as have so many values; and how many share the
 work, if it is large."""
 
@@ -208,7 +208,7 @@ def along(
     edge, edge_ahead = layout.weights(w).edge, layout.weights(v).edge
 
     def block(i: int) -> tuple[float, float]:
-        structures, truth, nodes = shard.open(i)
+        structures, truth, nodes = shard.group(i)
         there = None if edge is None or edge_ahead is None else edge + step * edge_ahead
         scores = Scores(node[nodes] + step * ahead[nodes], there, structures.offsets)
         residual = _like(problem, np.empty_like(scores.node), scores)
@@ -218,7 +218,7 @@ def along(
             slope += float(np.vdot(residual.edge, edge_ahead))
         return float(values.sum()), slope
 
-    pieces = crew.run(block, len(shard.blocks))
+    pieces = crew.run(block, len(shard.groups))
     return {"value": sum(value for value, _ in pieces), "slope": sum(slope for _, slope in pieces)}
 
 
@@ -230,11 +230,11 @@ def conjugate(
     edge = problem.layout.weights(w).edge
 
     def block(i: int) -> float:
-        structures, truth, nodes = shard.open(i)
+        structures, truth, nodes = shard.group(i)
         scores = Scores(node[nodes], edge, structures.offsets)
         return problem.loss.conjugate(problem.space, scores, truth, scale)
 
-    return {"conjugate": sum(crew.run(block, len(shard.blocks)))}
+    return {"conjugate": sum(crew.run(block, len(shard.groups)))}
 
 
 def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
@@ -243,12 +243,12 @@ def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
     edge = np.zeros((layout.edge_kinds, k, k)) if layout.edge_kinds else None
 
     def block(i: int) -> float:
-        structures, truth, _ = shard.open(i)
+        structures, truth, _ = shard.group(i)
         scores = Scores(np.zeros((structures.nodes, k)), edge, structures.offsets)
         residual = _like(problem, np.empty_like(scores.node), scores)
         return float(problem.loss.evaluate(problem.space, scores, truth, residual).sum())
 
-    return {"value": sum(crew.run(block, len(shard.blocks)))}
+    return {"value": sum(crew.run(block, len(shard.groups)))}
 
 
 def shifted(
@@ -261,7 +261,7 @@ def shifted(
     move = phi @ shift
 
     def block(i: int) -> tuple[Floats, Floats]:
-        _, truth, nodes = shard.open(i)
+        _, truth, nodes = shard.group(i)
         _, p = space.marginals(Scores(node[nodes] + move))
         weight = _weight(truth.weight, nodes)
         weighted = p.node * weight[:, None]
@@ -269,7 +269,7 @@ def shifted(
         truths = np.bincount(truth.labels, weights=weight, minlength=layout.labels)
         return phi.T @ (totals - truths), phi.T @ (np.diag(totals) - weighted.T @ p.node) @ phi
 
-    pieces = crew.run(block, len(shard.blocks))
+    pieces = crew.run(block, len(shard.groups))
     return {
         "gradient": sum((g for g, _ in pieces), np.zeros(layout.columns)),
         "hessian": sum((h for _, h in pieces), np.zeros((layout.columns,) * 2)),
@@ -353,16 +353,12 @@ def outputs(shard: Shard, crew: Crew, problem: Problem, w: Floats) -> Sums:
     weights = problem.layout.weights(w, problem.layout.product_dtype(shard.structures.rows))
     node = np.empty((shard.structures.nodes, problem.layout.labels))
 
-    starts = [start for start, _ in shard.blocks][:: max(1, len(shard.blocks) // 16)]
-
-    def piece(i: int) -> None:
-        examples = slice(starts[i], starts[i + 1] if i + 1 < len(starts) else len(shard))
-        nodes = slice(*shard.structures.node_range(examples.start, examples.stop))
+    def group(i: int) -> None:
+        structures, _, nodes = shard.group(i)
         with np.errstate(all="ignore"):  # the caller looks for values that are not finite
-            block = shard.structures[examples]
-            node[nodes] = problem.layout.block_scores(block, weights).node
+            node[nodes] = problem.layout.block_scores(structures, weights).node
 
-    crew.run(piece, len(starts))
+    crew.run(group, len(shard.groups))
     return {"node": node}
 
 
@@ -387,13 +383,13 @@ def _row_curvature(
         node = _kept_scores(shard, crew, problem, w, stamp)
 
         def block(i: int) -> None:
-            nodes = shard.open(i)[2]
+            nodes = shard.group(i)[2]
             _, p = problem.space.marginals(Scores(node[nodes]))
             spread = 1.0 - np.einsum("ij,ij->i", p.node, p.node)
             # Rounding may make it negative; a factor needs it positive.
             share[nodes] = s[nodes] * np.maximum(spread / max(layout.labels - 1, 1), 1e-4)
 
-        crew.run(block, len(shard.blocks))
+        crew.run(block, len(shard.groups))
     if layout.label_features is not None:
         share *= float((layout.label_features**2).sum())
     return s, share

@@ -50,7 +50,8 @@ class Shard:
         self.parts = _parts(self.work, 8 * layout.size, private, len(self.blocks))
         self.slots: dict[str, tuple[Any, Any]] = {}
         self._transposed: Csr | None = None
-        self._opened: list[tuple[Structures, Truth, slice] | None] = [None] * len(self.blocks)
+        self.groups = _groups(self.blocks, self.work)
+        self._opened: dict[tuple[int, int], tuple[Structures, Truth, slice]] = {}
 
     def __len__(self) -> int:
         return len(self.structures)
@@ -62,15 +63,20 @@ class Shard:
 
     def open(self, block: int) -> tuple[Structures, Truth, slice]:
         """A block: its structures, its truth, and the range of its nodes in the shard."""
-        found = self._opened[
-            block
-        ]  # kept: while a thread makes views, the others wait for the lock
+        return self._open(self.blocks[block])
+
+    def group(self, group: int) -> tuple[Structures, Truth, slice]:
+        """The same for a group of blocks: larger pieces for lighter work."""
+        return self._open(self.groups[group])
+
+    def _open(self, bounds: tuple[int, int]) -> tuple[Structures, Truth, slice]:
+        found = self._opened.get(
+            bounds
+        )  # kept: while a thread makes views, others wait for the lock
         if found is None:
-            start, stop = self.blocks[block]
-            nodes = slice(*self.structures.node_range(start, stop))
-            examples = slice(start, stop)
+            nodes, examples = slice(*self.structures.node_range(*bounds)), slice(*bounds)
             found = self.structures[examples], self.truth.block(examples, nodes), nodes
-            self._opened[block] = found
+            self._opened[bounds] = found
         return found
 
     def kept(self, name: str, stamp: Any) -> Any:
@@ -139,6 +145,14 @@ def _blocks(structures: Structures, work: int) -> list[tuple[int, int]]:
     count = max(min(work // low, PIECES), work // high, 1)
     bounds = np.unique(np.linspace(0, n, int(min(count, n)) + 1).astype(int))
     return [(int(a), int(b)) for a, b in pairwise(bounds)]
+
+
+def _groups(blocks: list[tuple[int, int]], work: int) -> list[tuple[int, int]]:
+    """Blocks joined into some 16 pieces, unless those would take too long to be interrupted."""
+    _, high = BLOCK_WORK
+    count = min(max(16, work // high), len(blocks))
+    firsts = [i * len(blocks) // count for i in range(count + 1)]
+    return [(blocks[a][0], blocks[b - 1][1]) for a, b in pairwise(firsts)]
 
 
 def _parts(work: int, gradient: int, private: int, blocks: int) -> int:

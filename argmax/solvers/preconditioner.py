@@ -43,8 +43,8 @@ class Preconditioner:
         worth = layout.features <= FACTOR_FEATURES and (n >= self.side or self.side <= 100)
         dense = worth and not isinstance(rows, Csr)
         self.kind = "none" if not objective.curved else "factor" if dense else "diagonal"
-        # A sample of eight rows a feature, and never less than some thousands, pins A well enough.
-        self.every = max(1, n // max(8 * self.side, 6000)) if self.kind == "factor" else 1
+        # A sample of five rows a feature, and never less than some thousands, pins A well enough.
+        self.every = max(1, n // max(5 * self.side, 4000)) if self.kind == "factor" else 1
         self._factor: Any = None
 
     def refresh(self, point: Point, mean: bool) -> None:
@@ -60,7 +60,8 @@ class Preconditioner:
             self._inverse = 1.0 / np.maximum(objective.C * sums["diagonal"] + ridge, 1e-300)
             return
         self._factor = None  # so that two never exist at once
-        sums = objective.fold(passes.gram, point.w, point.stamp, self.every, mean)
+        every = self.every if mean else 2 * self.every  # the bound is crude in any case
+        sums = objective.fold(passes.gram, point.w, point.stamp, every, mean)
         n = math.fsum(_weight(shard) for shard in objective.shards)
         A = sums["gram"]
         A *= objective.C * n / sums["rows"]
