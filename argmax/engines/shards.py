@@ -181,7 +181,7 @@ def cut(structures: Structures, truth: Truth, layout: Layout) -> list[Shard]:
     [4]
     """
     count = -(-row_bytes(structures.rows) // SHARD_BYTES)
-    bounds: Ints = np.linspace(0, len(structures), max(count, 1) + 1).astype(int)
+    bounds: Ints = np.unique(np.linspace(0, len(structures), max(count, 1) + 1).astype(int))
     shards = []
     for start, stop in pairwise(bounds):
         examples = slice(int(start), int(stop))

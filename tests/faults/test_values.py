@@ -95,7 +95,7 @@ def test_2_units_do_not_matter_without_a_penalty():
                 assert model.fit(rows, y).solution_.converged
                 np.testing.assert_allclose(model.predict_proba(rows), reference, atol=1e-4)
                 assert told[-1].w.max() == pytest.approx(model.solution_.w.max(), rel=1e-2)
-                assert model.fit(rows, y).n_iter_ <= 2  # it starts where it ended
+                assert model.fit(rows, y).n_iter_ <= 3  # it starts where it ended
 
 
 @alone
