@@ -45,11 +45,11 @@ class Engine(ABC):
 
     @abstractmethod
     def fold(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Sums:
-        """Σ over shards of task(shard, crew, *arguments)."""
+        """Σ over shards of ``task(shard, crew, *arguments)``."""
 
     @abstractmethod
     def each(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Iterator[Sums]:
-        """task(shard, crew, *arguments) for each shard, in order."""
+        """``task(shard, crew, *arguments)`` for each shard, in order."""
 
 
 def add(total: Sums | None, part: Sums) -> Sums:
