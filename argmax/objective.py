@@ -82,6 +82,12 @@ class Objective:
         return self.l1 > 0 or self.l2 > 0
 
     @property
+    def weight(self) -> float:
+        """Σ s_i: the number of examples, where none is weighted."""
+        weights = [(len(shard), shard.truth.weight) for shard in self.shards]
+        return float(sum(n if weight is None else weight.sum() for n, weight in weights))
+
+    @property
     def small(self) -> bool:
         """Whether passes cost so little (a fraction of a millisecond) that solvers go to the last digit."""
         return sum(shard.work for shard in self.shards) <= SMALL_WORK
@@ -161,7 +167,7 @@ class Objective:
         layout, stamp = self.problem.layout, stamp or object()
         if not self.has_free or not self.curved:
             return self.at(w)
-        shift, scale = np.zeros(layout.columns), sum(_total_weight(shard) for shard in self.shards)
+        shift, scale = np.zeros(layout.columns), self.weight
         reach, before = 4.0, np.inf
         for _ in range(100):
             sums = self.fold(passes.shifted, w, stamp, shift)
@@ -283,8 +289,3 @@ class Line:
         quadratic = 0.5 * objective.l2 * (self._ww + step * (2 * self._wv + step * self._vv))
         slope = objective.l2 * (self._wv + step * self._vv)
         return objective.C * sums["value"] + quadratic, objective.C * sums["slope"] + slope
-
-
-def _total_weight(shard: Shard) -> float:
-    weight = shard.truth.weight
-    return float(len(shard) if weight is None else weight.sum())

@@ -70,9 +70,8 @@ class Shard:
         return self._open(self.groups[group])
 
     def _open(self, bounds: tuple[int, int]) -> tuple[Structures, Truth, slice]:
-        found = self._opened.get(
-            bounds
-        )  # kept: while a thread makes views, others wait for the lock
+        # Kept, because while one thread makes views the others wait for the interpreter's lock.
+        found = self._opened.get(bounds)
         if found is None:
             nodes, examples = slice(*self.structures.node_range(*bounds)), slice(*bounds)
             found = self.structures[examples], self.truth.block(examples, nodes), nodes

@@ -52,9 +52,8 @@ class Threads(Engine):
     @contextmanager
     def open(self) -> Iterator[Threads]:
         with one_blas_thread():
-            with (
-                self._lock
-            ):  # fits that share one engine share its pool; the last one out closes it
+            # Fits that share one engine share its pool; the last one out closes it.
+            with self._lock:
                 if self._users == 0 and self.n > 1:
                     self._pool = ThreadPoolExecutor(self.n - 1, thread_name_prefix="argmax")
                 self._users += 1

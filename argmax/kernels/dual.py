@@ -31,10 +31,9 @@ def _careful(s, mu, Q, new, exps):
     """
     K = len(s)
     lam = s[0] + Q * mu[0] - Q
+    # At the largest of these λ its class has eᵛ = 1, so the sum is at least 1.
     for k in range(1, K):
-        lam = max(
-            lam, s[k] + Q * mu[k] - Q
-        )  # at this λ the largest class has eᵛ = 1, so the sum is ≥ 1
+        lam = max(lam, s[k] + Q * mu[k] - Q)
     for _ in range(100):
         total, slope = -1.0, 0.0
         for k in range(K):

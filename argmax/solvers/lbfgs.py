@@ -69,9 +69,8 @@ class LBFGS(Solver):
             if following is None and pairs:
                 pairs.clear()  # start over from the plain preconditioned gradient
                 following = self._step(objective, point, pairs, precondition)
-            if (
-                following is None and objective.rounded
-            ):  # float32 noise hides the way: go on in float64
+            # float32 noise may hide the way: go on in float64.
+            if following is None and objective.rounded:
                 return self.minimise(objective.precise(), point.w, report, state=True)
             if following is None:
                 report.stop("stalled", "no step makes progress any more")

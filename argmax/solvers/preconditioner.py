@@ -12,14 +12,12 @@ the rows, and with many features only the diagonal of A is used.
 
 from __future__ import annotations
 
-import math
 from typing import Any, final
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .. import passes
-from ..engines import Shard
 from ..objective import Objective, Point
 from ..records import Csr, Floats
 
@@ -62,9 +60,8 @@ class Preconditioner:
         self._factor = None  # so that two never exist at once
         every = self.every if mean else 2 * self.every  # the bound is crude in any case
         sums = objective.fold(passes.gram, point.w, point.stamp, every, mean)
-        n = math.fsum(_weight(shard) for shard in objective.shards)
         A = sums["gram"]
-        A *= objective.C * n / sums["rows"]
+        A *= objective.C * objective.weight / sums["rows"]
         A[np.diag_indices(self.side)] += ridge
         # Unit diagonal first: columns on wildly different scales would ruin the factor's digits.
         self._scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), 1e-300))
@@ -96,8 +93,3 @@ class Preconditioner:
             for i, table in enumerate(tables):
                 table[:] = stacked[:, i * layout.width : (i + 1) * layout.width]
         return out
-
-
-def _weight(shard: Shard) -> float:
-    weight = shard.truth.weight
-    return float(len(shard) if weight is None else weight.sum())
