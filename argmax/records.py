@@ -11,6 +11,8 @@ Conventions, fixed here once and used everywhere:
     Answer       what an argmax returns      labels (N,), value (n,), bound (n,)
     Value        what a log-sum-exp returns  value (n,), exact
     Solution     what a solver returns       w, objective, gap, status, …
+    Strings      a column of text            data (bytes,), offsets (n+1,), missing (n,)
+    Batch        some rows of a table        columns by name: numbers, Strings or Csr
 
 A classifier is the case of one node per example and no edges: then n = N = R and ``offsets`` is
 None. A score of −inf means "not allowed". Marginals, residuals and dual variables are Scores too.
@@ -18,13 +20,24 @@ None. A score of −inf means "not allowed". Marginals, residuals and dual varia
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Answer", "Csr", "Scores", "Solution", "Structures", "Truth", "Value"]
+__all__ = [
+    "Answer",
+    "Batch",
+    "Csr",
+    "Scores",
+    "Solution",
+    "Strings",
+    "Structures",
+    "Truth",
+    "Value",
+]
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
@@ -234,3 +247,71 @@ class Solution:
     @property
     def converged(self) -> bool:
         return self.status == "converged"
+
+
+@dataclass(frozen=True, slots=True)
+class Strings:
+    """n strings in one buffer of UTF-8: string i is ``data[offsets[i]:offsets[i + 1]]``.
+
+    Kernels read it as it is, files and model files hold it as it is, and no Python object exists per
+    string. ``offsets`` may be a slice of a longer one: its entries stay positions in the whole ``data``.
+    A missing string is empty and marked.
+
+    >>> from argmax.records import Strings
+    >>> column = Strings.of(["a", None, "été"])
+    >>> len(column), column[2], column[1:].tolist()
+    (3, 'été', [None, 'été'])
+    """
+
+    data: NDArray[np.uint8]  # (bytes,)
+    offsets: NDArray[np.int64]  # (n + 1,)
+    missing: NDArray[np.bool_] | None = None  # (n,)
+
+    @classmethod
+    def of(cls, values: Iterable[str | None]) -> Strings:
+        """From Python strings; None is missing."""
+        items = list(values)
+        parts = [b"" if item is None else item.encode("utf-8") for item in items]
+        offsets = np.zeros(len(parts) + 1, np.int64)
+        np.cumsum([len(part) for part in parts], out=offsets[1:])
+        missing = np.fromiter((item is None for item in items), np.bool_, len(items))
+        data = np.frombuffer(b"".join(parts), np.uint8)
+        return cls(data, offsets, missing if missing.any() else None)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, item: Any) -> Any:
+        """String i (None if missing), or a view of a range."""
+        if isinstance(item, slice):
+            start, stop, _ = item.indices(len(self))
+            missing = None if self.missing is None else self.missing[start:stop]
+            return replace(self, offsets=self.offsets[start : max(stop, start) + 1], missing=missing)
+        i = range(len(self))[item]
+        if self.missing is not None and self.missing[i]:
+            return None
+        return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes().decode("utf-8")
+
+    def tolist(self) -> list[str | None]:
+        return [self[i] for i in range(len(self))]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Consecutive rows of a table: what readers of files yield and ``features.Table`` takes.
+
+    A column is numbers (n,) with NaN for missing, Strings, or Csr: many number columns under one name
+    (svmlight files). ``first`` is the number of the first row in the file, counted from 0.
+
+    >>> import numpy as np
+    >>> from argmax.records import Batch, Strings
+    >>> batch = Batch({"size": np.array([1.0, np.nan]), "city": Strings.of(["Rome", "Oslo"])})
+    >>> len(batch), list(batch.columns)
+    (2, ['size', 'city'])
+    """
+
+    columns: dict[str, Floats | Strings | Csr]
+    first: int = 0
+
+    def __len__(self) -> int:
+        return min((len(column) for column in self.columns.values()), default=0)

@@ -32,7 +32,7 @@ ARRAYS = {"calibration", "decisions", "bayes", "shift", "bounds", "metrics"}
 FACES = {"plots", "report", "cli"}
 BESIDE = {  # parts beside the pipeline, and what each may import
     "data": FOUNDATION | {"features"},
-    "persist": FOUNDATION | {"features", "layouts", "spaces"},
+    "persist": FOUNDATION | {"features", "layouts", "spaces", "estimators"},
 }
 LINE = {part for row in PIPELINE for part in row}
 PARTS = LINE | ARRAYS | FACES | BESIDE.keys() | {"testing"}
@@ -54,7 +54,7 @@ def allowed(part: str) -> set[str]:
     row = next(i for i, parts in enumerate(PIPELINE) if part in parts)
     below = {lower for parts in PIPELINE[:row] for lower in parts}
     on_top = part in {"estimators", "reductions"}
-    return below | {part} | (ARRAYS | BESIDE.keys() if on_top else set())
+    return below | {part} | (ARRAYS | {"data"} if on_top else set())
 
 
 def imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[tuple[int, str]]:
