@@ -74,11 +74,19 @@ def note_ratio(ratio: float) -> str:
     return f"{ratio:.{digits}f}×" + ("" if ratio >= 1 else " (peer wins)")
 
 
+REST = 0.05  # seconds
+
+
 def in_turn(entries: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
-    """Seconds of each entry in each round: a b c, a b c, …, so that a slow spell hits all alike."""
+    """Seconds of each entry in each round: a b c, a b c, …, so that a slow spell hits all alike.
+
+    A short rest comes before each: the threads of a BLAS stay awake, on a core of their own, for some
+    25 ms after a call, and nobody shall pay for another's.
+    """
     taken: dict[str, list[float]] = {name: [] for name in entries}
     for _ in range(rounds):
         for name, entry in entries.items():
+            time.sleep(REST)
             began = time.perf_counter()
             entry()
             taken[name].append(time.perf_counter() - began)

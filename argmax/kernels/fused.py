@@ -13,7 +13,7 @@ from .products import csr_adjoint, csr_scores, dense_adjoint, dense_scores
 
 __all__ = ["csr_log", "csr_residuals", "dense_log"]
 
-ROWS = 48  # a multiple of the six and the sixteen rows that the dense products take at a time
+ROWS = 48  # a multiple of the twelve and the sixteen rows that the dense products take at a time
 
 
 @kernel

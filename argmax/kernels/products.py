@@ -6,8 +6,9 @@ Conventions
     S, R   (R, m)   scores, residuals of the rows
     P      1 or a multiple of 4 (see ``layouts.padded``)
 
-One stored entry x_ij is one contiguous update of P numbers, in explicit vectors (``simd``). Dense rows go
-six at a time, so that each weight loaded is used six times.
+One stored entry x_ij is one contiguous update of P numbers, in explicit vectors (``simd``). Dense products
+go by tiles whose sums stay in registers: six rows × 8 columns or, where 12 columns are left, four rows × 12,
+so that each number loaded is used at least four times.
 
 ``step`` is 1, or 0 where the rows are indicators and ``values`` holds a single 1.
 """
@@ -71,27 +72,56 @@ def _dense_tile(x, d, i, W, P, c, six, LANES):
 
 
 @kernel
+def _dense_tile_of_12(x, d, i, W, P, c, four):
+    """four[r, c : c+12] = Σ_j x[i+r, j] W[j, c : c+12] for r = 0 … 3"""
+    s0, s1, s2, s3 = zeros(W, L8), zeros(W, L8), zeros(W, L8), zeros(W, L8)
+    t0, t1, t2, t3 = zeros(W, L4), zeros(W, L4), zeros(W, L4), zeros(W, L4)
+    at = i * d
+    for j in range(d):
+        v, w = load(W, j * P + c, L8), load(W, j * P + c + 8, L4)
+        x0, x1 = get(x, at + j), get(x, at + d + j)
+        x2, x3 = get(x, at + 2 * d + j), get(x, at + 3 * d + j)
+        s0, t0 = fma(x0, v, s0), fma(x0, w, t0)
+        s1, t1 = fma(x1, v, s1), fma(x1, w, t1)
+        s2, t2 = fma(x2, v, s2), fma(x2, w, t2)
+        s3, t3 = fma(x3, v, s3), fma(x3, w, t3)
+    store(four, c, s0)
+    store(four, c + 8, t0)
+    store(four, P + c, s1)
+    store(four, P + c + 8, t1)
+    store(four, 2 * P + c, s2)
+    store(four, 2 * P + c + 8, t2)
+    store(four, 3 * P + c, s3)
+    store(four, 3 * P + c + 8, t3)
+
+
+@kernel
 def dense_scores(X, W, b, S):
     """S_i = b + Σ_j x_ij W_j for dense rows. Given X (R, d), W (d, P), P ≥ 4, b (m,). Filled S (R, m)."""
     (R, d), P, m = X.shape, W.shape[1], S.shape[1]
-    x, flat, six = X.ravel(), W.ravel(), np.zeros(6 * P, W.dtype)
-    last_six = np.zeros((6, d), X.dtype)  # the remaining rows, filled up to six
-    for i in range(0, R, 6):
-        rows, source, at = min(6, R - i), x, i
-        if rows < 6:
+    x, flat, twelve = X.ravel(), W.ravel(), np.zeros(12 * P, W.dtype)
+    last_twelve = np.zeros((12, d), X.dtype)  # the remaining rows, filled up to twelve
+    for i in range(0, R, 12):
+        rows, source, at = min(12, R - i), x, i
+        if rows < 12:
             for r in range(rows):
                 for j in range(d):
-                    last_six[r, j] = X[i + r, j]
-            source, at = last_six.ravel(), 0
+                    last_twelve[r, j] = X[i + r, j]
+            source, at = last_twelve.ravel(), 0
         c = 0
-        while c + 8 <= P:
-            _dense_tile(source, d, at, flat, P, c, six, L8)
+        while c + 8 <= P and P - c != 12:
+            for r in range(0, rows, 6):
+                _dense_tile(source, d, at + r, flat, P, c, twelve[r * P :], L8)
             c += 8
-        if c + 4 <= P:
-            _dense_tile(source, d, at, flat, P, c, six, L4)
+        if P - c == 12:
+            for r in range(0, rows, 4):
+                _dense_tile_of_12(source, d, at + r, flat, P, c, twelve[r * P :])
+        elif P - c == 4:
+            for r in range(0, rows, 6):
+                _dense_tile(source, d, at + r, flat, P, c, twelve[r * P :], L4)
         for r in range(rows):
             for c in range(m):
-                S[i + r, c] = b[c] + six[r * P + c]
+                S[i + r, c] = b[c] + twelve[r * P + c]
 
 
 @kernel
@@ -118,12 +148,49 @@ def _dense_adjoint_tile(x, d, j, rows, first, R, P, c, G, LANES):
 
 
 @kernel
+def _dense_adjoint_tile_of_12(x, d, j, rows, first, R, P, c, G):
+    """G[j+f, c : c+12] += Σ_i x[first+i, j+f] R[i, c : c+12] for f = 0 … 3"""
+    at = j * P + c
+    g0, g1 = load(G, at, L8), load(G, at + P, L8)
+    g2, g3 = load(G, at + 2 * P, L8), load(G, at + 3 * P, L8)
+    h0, h1 = load(G, at + 8, L4), load(G, at + P + 8, L4)
+    h2, h3 = load(G, at + 2 * P + 8, L4), load(G, at + 3 * P + 8, L4)
+    for i in range(rows):
+        r, s = load(R, i * P + c, L8), load(R, i * P + c + 8, L4)
+        here = (first + i) * d + j
+        x0, x1, x2, x3 = get(x, here), get(x, here + 1), get(x, here + 2), get(x, here + 3)
+        g0, h0 = fma(x0, r, g0), fma(x0, s, h0)
+        g1, h1 = fma(x1, r, g1), fma(x1, s, h1)
+        g2, h2 = fma(x2, r, g2), fma(x2, s, h2)
+        g3, h3 = fma(x3, r, g3), fma(x3, s, h3)
+    store(G, at, g0)
+    store(G, at + 8, h0)
+    store(G, at + P, g1)
+    store(G, at + P + 8, h1)
+    store(G, at + 2 * P, g2)
+    store(G, at + 2 * P + 8, h2)
+    store(G, at + 3 * P, g3)
+    store(G, at + 3 * P + 8, h3)
+
+
+@kernel
 def _dense_adjoint_one(x, d, j, rows, first, R, P, c, G, LANES):
     """G[j, c : c+LANES] += Σ_i x[first+i, j] R[i, c : c+LANES]: a feature left over from the sixes"""
     total = load(G, j * P + c, LANES)
     for i in range(rows):
         total = fma(get(x, (first + i) * d + j), load(R, i * P + c, LANES), total)
     store(G, j * P + c, total)
+
+
+@kernel
+def _dense_adjoint_columns(x, d, rows, first, R, P, c, G, LANES):
+    """G[:, c : c+LANES] += Σ_i x[first+i, :] R[i, c : c+LANES]"""
+    j = 0
+    while j + 6 <= d:
+        _dense_adjoint_tile(x, d, j, rows, first, R, P, c, G, LANES)
+        j += 6
+    for j in range(j, d):
+        _dense_adjoint_one(x, d, j, rows, first, R, P, c, G, LANES)
 
 
 @kernel
@@ -144,20 +211,17 @@ def dense_adjoint(X, R, G, bias):
                 some[i, c] = R[first + i, c]
             for c in range(len(bias)):
                 bias[c] += R[first + i, c]
-        j = 0
-        while j + 6 <= d:
-            c = 0
-            while c + 8 <= P:
-                _dense_adjoint_tile(x, d, j, rows, first, residual, P, c, flat, L8)
-                c += 8
-            if c + 4 <= P:
-                _dense_adjoint_tile(x, d, j, rows, first, residual, P, c, flat, L4)
-            j += 6
-        while j < d:
-            c = 0
-            while c + 8 <= P:
+        c = 0
+        while c + 8 <= P and P - c != 12:
+            _dense_adjoint_columns(x, d, rows, first, residual, P, c, flat, L8)
+            c += 8
+        if P - c == 12:
+            j = 0
+            while j + 4 <= d:
+                _dense_adjoint_tile_of_12(x, d, j, rows, first, residual, P, c, flat)
+                j += 4
+            for j in range(j, d):
                 _dense_adjoint_one(x, d, j, rows, first, residual, P, c, flat, L8)
-                c += 8
-            if c + 4 <= P:
-                _dense_adjoint_one(x, d, j, rows, first, residual, P, c, flat, L4)
-            j += 1
+                _dense_adjoint_one(x, d, j, rows, first, residual, P, c + 8, flat, L4)
+        elif P - c == 4:
+            _dense_adjoint_columns(x, d, rows, first, residual, P, c, flat, L4)
