@@ -23,7 +23,7 @@ from .engines import Crew, Shard
 from .engines.base import Sums
 from .layouts import Layout, Weights, as_matrix, csr_arguments
 from .losses import Log, Loss
-from .records import Csr, Floats, Scores
+from .records import Csr, Floats, Scores, Truth
 from .spaces import Classes, Space
 
 __all__ = [
@@ -87,8 +87,8 @@ def evaluate(
     kept = shard.keep("node", stamp, (shard.structures.nodes, layout.labels))
     if near is not None and shift is not None:
         near += layout.label_matrix @ shift  # the same memory as ``kept``
-    elif _fusible(shard, problem):
-        return _evaluate_fused(shard, crew, problem, weights, kept)
+    if _fusible(shard, problem):
+        return _evaluate_fused(shard, crew, problem, weights, near is not None, kept)
 
     def block_residual(block: int) -> tuple[float, Scores]:
         structures, truth, nodes = shard.open(block)
@@ -104,21 +104,29 @@ def evaluate(
 
 def _fusible(shard: Shard, problem: Problem) -> bool:
     """Whether one kernel can do it all: k ≥ 3 classes, log loss, a weight vector for each label."""
-    simple = isinstance(problem.space, Classes) and isinstance(problem.loss, Log)
-    plain = problem.layout.label_features is None and problem.layout.compiled
+    simple = _by_kernel(problem) and isinstance(problem.loss, Log)
+    plain = problem.layout.label_features is None
     return (
         simple and plain and not (shard.by_columns and not isinstance(shard.structures.rows, Csr))
     )
 
 
+def _by_kernel(problem: Problem) -> bool:
+    """Whether scores are those of plain classes, and enough of them to compile something."""
+    return isinstance(problem.space, Classes) and problem.layout.compiled
+
+
 def _evaluate_fused(
-    shard: Shard, crew: Crew, problem: Problem, weights: Weights, kept: Floats
+    shard: Shard, crew: Crew, problem: Problem, weights: Weights, ready: bool, kept: Floats
 ) -> Sums:
-    """``evaluate`` by one kernel call a block, or two sweeps where columns have owners."""
+    """``evaluate`` by one kernel call a block, or two sweeps where columns have owners.
+
+    ``ready`` says that ``kept`` already holds the scores.
+    """
     from .kernels import fused
 
     layout, d = problem.layout, problem.layout.features
-    one, blocks, parts = np.ones(1), len(shard.blocks), shard.parts
+    blocks, parts = len(shard.blocks), shard.parts
 
     def arguments(block: int) -> tuple[Any, ...]:
         structures, truth, nodes = shard.open(block)
@@ -127,8 +135,8 @@ def _evaluate_fused(
             if isinstance(structures.rows, Csr)
             else (structures.rows,)
         )
-        weight = one if truth.weight is None else truth.weight
-        return (*rows, weights.W, weights.b, truth.labels, weight, kept[nodes])
+        weight = _weight_or_one(truth.weight)
+        return (*rows, weights.W, weights.b, truth.labels, weight, ready, kept[nodes])
 
     def gradient_of(out: Floats) -> tuple[Floats, Floats]:
         table = layout.matrix(out)
@@ -262,18 +270,32 @@ def shifted(
 
     def block(i: int) -> tuple[Floats, Floats]:
         _, truth, nodes = shard.group(i)
-        _, p = space.marginals(Scores(node[nodes] + move))
-        weight = _weight(truth.weight, nodes)
-        weighted = p.node * weight[:, None]
-        totals = weighted.sum(axis=0)
-        truths = np.bincount(truth.labels, weights=weight, minlength=layout.labels)
-        return phi.T @ (totals - truths), phi.T @ (np.diag(totals) - weighted.T @ p.node) @ phi
+        if _by_kernel(problem):
+            g, h = _shifted_by_kernel(node[nodes], move, truth)
+        else:
+            _, p = space.marginals(Scores(node[nodes] + move))
+            weight = _weight(truth.weight, nodes)
+            weighted = p.node * weight[:, None]
+            total = weighted.sum(axis=0)
+            g = total - np.bincount(truth.labels, weights=weight, minlength=layout.labels)
+            h = np.diag(total) - weighted.T @ p.node
+        return phi.T @ g, phi.T @ h @ phi
 
     pieces = crew.run(block, len(shard.groups))
     return {
         "gradient": sum((g for g, _ in pieces), np.zeros(layout.columns)),
         "hessian": sum((h for _, h in pieces), np.zeros((layout.columns,) * 2)),
     }
+
+
+def _shifted_by_kernel(node: Floats, move: Floats, truth: Truth) -> tuple[Floats, Floats]:
+    """Gradient (K,) and Hessian (K, K) in a shift common to all rows."""
+    from .kernels import classes
+
+    k = node.shape[1]
+    g, h = np.zeros(k), np.zeros((k, k))
+    classes.shifted(node, move, truth.labels, _weight_or_one(truth.weight), g, h)
+    return g, np.tril(h) + np.tril(h, -1).T
 
 
 def gram(
@@ -285,14 +307,14 @@ def gram(
     """
     layout = problem.layout
     side = layout.features + int(layout.intercept)
-    s, share = _row_curvature(shard, crew, problem, w, stamp, mean)
+    s, share = _row_curvature(shard, crew, problem, w, stamp, mean, every)
     rows = shard.structures.rows
     assert not isinstance(rows, Csr)  # sparse rows are preconditioned by their diagonal
     total, d = np.zeros((side, side)), layout.features
     owners, batch = (GRAM_OWNERS if d >= 256 else 1), max(GRAM_VALUES // d, GRAM_ROWS)
     # Owners of ranges of rows of the lower triangle; the square root makes their areas equal.
     bounds = np.unique((d * np.sqrt(np.linspace(0.0, 1.0, owners + 1))).astype(int))
-    root = np.sqrt(share[::every]).astype(rows.dtype)
+    root = np.sqrt(share).astype(rows.dtype)
     buffer = np.empty((min(batch, len(root)), d), rows.dtype)
     for first in range(0, len(root), batch):
         sample = rows[first * every : (first + batch) * every : every]
@@ -312,7 +334,7 @@ def gram(
         if layout.intercept:
             total[d, :d] += scale @ scaled
             total[d, d] += float(scale @ scale)
-    return {"gram": total, "rows": float(s[::every].sum())}
+    return {"gram": total, "rows": float(s.sum())}
 
 
 def hessian(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any) -> Sums:
@@ -369,35 +391,54 @@ def _weight(weight: Floats | None, nodes: slice) -> Floats:
     return np.ones(nodes.stop - nodes.start) if weight is None else weight
 
 
+def _weight_or_one(weight: Floats | None) -> Floats:
+    """What kernels take: a weight for each row, or a single 1 for all."""
+    return np.ones(1) if weight is None else weight
+
+
 def _row_curvature(
-    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, mean: bool
+    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, mean: bool, every: int = 1
 ) -> tuple[Floats, Floats]:
-    """Weights s of the rows, and how strongly each row curves one weight column.
+    """Of every ``every``-th row: its weight s, and how strongly it curves one weight column.
 
     ½ s_i, the Böhning bound; or with ``mean`` the mean curvature s_i (1 − ‖p_i‖²)/(K − 1) at w.
     """
     layout = problem.layout
-    s = _weight(shard.truth.weight, slice(0, shard.structures.nodes))
+    s = _weight(shard.truth.weight, slice(0, shard.structures.nodes))[::every]
     share = 0.5 * s
     if mean:
-        node = _kept_scores(shard, crew, problem, w, stamp)
+        node = np.ascontiguousarray(_kept_scores(shard, crew, problem, w, stamp)[::every])
+        bounds = np.linspace(0, len(node), len(shard.groups) + 1).astype(int)
 
-        def block(i: int) -> None:
-            nodes = shard.group(i)[2]
-            _, p = problem.space.marginals(Scores(node[nodes]))
-            spread = 1.0 - np.einsum("ij,ij->i", p.node, p.node)
+        def piece(i: int) -> None:
+            rows = slice(bounds[i], bounds[i + 1])
+            spread = _spread(problem, node[rows]) / max(layout.labels - 1, 1)
             # Rounding may make it negative; a factor needs it positive.
-            share[nodes] = s[nodes] * np.maximum(spread / max(layout.labels - 1, 1), 1e-4)
+            share[rows] = s[rows] * np.maximum(spread, 1e-4)
 
-        crew.run(block, len(shard.groups))
+        crew.run(piece, len(shard.groups))
     if layout.label_features is not None:
         share *= float((layout.label_features**2).sum())
     return s, share
 
 
+def _spread(problem: Problem, node: Floats) -> Floats:
+    """1 − ‖p_i‖² for each row of scores."""
+    if _by_kernel(problem):
+        from .kernels import classes
+
+        out = np.empty(len(node))
+        classes.spread(node, out)
+        return out
+    p = problem.space.marginals(Scores(node))[1].node
+    return np.asarray(1.0 - np.einsum("ij,ij->i", p, p))
+
+
 def diagonal(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, mean: bool) -> Sums:
     """{"diagonal": Σ c_i x̃_ij² for each feature j}: the diagonal of ``gram``, for many features."""
     _, share = _row_curvature(shard, crew, problem, w, stamp, mean)
+    if shard.by_columns and _by_kernel(problem) and isinstance(shard.structures.rows, Csr):
+        return _with_intercept(problem, _squares_by_column(shard, crew, share), share)
 
     def block(i: int) -> Floats:
         structures, _, nodes = shard.open(i)
@@ -411,7 +452,26 @@ def diagonal(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, 
     total = np.zeros(problem.layout.features)
     for part in crew.run(block, len(shard.blocks)):
         total += part
+    return _with_intercept(problem, total, share)
+
+
+def _with_intercept(problem: Problem, total: Floats, share: Floats) -> Sums:
     return {"diagonal": np.append(total, share.sum()) if problem.layout.intercept else total}
+
+
+def _squares_by_column(shard: Shard, crew: Crew, share: Floats) -> Floats:
+    """Σ_i share_i x_ij² for each feature j, each range of features by its owner."""
+    from .kernels import products
+
+    ranges, rows = shard.column_ranges(), shard.by_column
+    assert isinstance(rows, Csr)
+    total = np.empty(len(rows))
+
+    def owner(i: int) -> None:
+        products.csr_squares(*csr_arguments(rows[ranges[i]]), share, total[ranges[i]])
+
+    crew.run(owner, len(ranges))
+    return total
 
 
 def _kept_scores(

@@ -50,6 +50,13 @@ def csr_adjoint(indptr, indices, values, step, R, G, bias):
             bias[c] += R[i, c]
 
 
+def csr_squares(indptr, indices, values, step, c, out):
+    """out_j = Σ_i c_i x_ij², rows transposed"""
+    for j in range(len(out)):
+        ends = range(indptr[j], indptr[j + 1])
+        out[j] = math.fsum(c[indices[t]] * values[t * step] ** 2 for t in ends)
+
+
 def dense_scores(X, W, b, S):
     """S_i = b + Σ_j x_ij W_j"""
     for i in range(S.shape[0]):
@@ -105,29 +112,53 @@ def curvature(P, weight, V, out):
             out[i, a] = weight[i] * math.fsum(row[b] * V[i, b] for b in range(K))
 
 
+def spread(S, out):
+    """out_i = 1 − ‖softmax(S_i)‖²"""
+    P = np.empty(S.shape)
+    marginals(S, P, np.empty(len(S)))
+    for i in range(len(S)):
+        out[i] = 1.0 - math.fsum(p * p for p in P[i])
+
+
+def shifted(S, move, y, weight, gradient, hessian):
+    """gradient += Σ s_i (p_i − e_y), lower triangle of hessian += Σ s_i (diag p_i − p_i p_iᵀ)"""
+    n, K = S.shape
+    P = np.empty(S.shape)
+    marginals(S + move, P, np.empty(n))
+    for i in range(n):
+        s = weight[i % len(weight)]
+        for a in range(K):
+            gradient[a] += s * (P[i, a] - (a == y[i]))
+            for b in range(a + 1):
+                hessian[a, b] += s * P[i, a] * ((a == b) - P[i, b])
+
+
 # kernels/fused.py
 
 
-def dense_log(X, W, b, y, weight, kept, G, bias):
+def dense_log(X, W, b, y, weight, ready, kept, G, bias):
     """Σ_i s_i loss_i; kept: the scores; G and bias: the gradient is added."""
-    dense_scores(X, W, b, kept)
+    if not ready:
+        dense_scores(X, W, b, kept)
     residual, value = np.empty(kept.shape), np.empty(len(kept))
     nll(kept, y, weight, residual, value)
     dense_adjoint(X, residual, G, bias)
     return math.fsum(value)
 
 
-def csr_log(indptr, indices, values, step, W, b, y, weight, kept, G, bias):
-    csr_scores(indptr, indices, values, step, W, b, kept)
+def csr_log(indptr, indices, values, step, W, b, y, weight, ready, kept, G, bias):
+    if not ready:
+        csr_scores(indptr, indices, values, step, W, b, kept)
     residual, value = np.empty(kept.shape), np.empty(len(kept))
     nll(kept, y, weight, residual, value)
     csr_adjoint(indptr, indices, values, step, residual, G, bias)
     return math.fsum(value)
 
 
-def csr_residuals(indptr, indices, values, step, W, b, y, weight, kept, R, bias):
+def csr_residuals(indptr, indices, values, step, W, b, y, weight, ready, kept, R, bias):
     """R: the residuals, columns beyond the labels untouched; bias += Σ_i R_i."""
-    csr_scores(indptr, indices, values, step, W, b, kept)
+    if not ready:
+        csr_scores(indptr, indices, values, step, W, b, kept)
     residual, value = np.empty(kept.shape), np.empty(len(kept))
     nll(kept, y, weight, residual, value)
     for i in range(len(kept)):

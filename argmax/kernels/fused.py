@@ -2,6 +2,7 @@
 
 What ``products`` and ``classes`` do one after another, chained while the rows are still in the second-level
 cache, and without returning to the interpreter in between: there the threads would queue for its lock.
+Where the scores are already in ``kept``, the caller says ``ready`` and they are used as they are.
 Importing other kernels is safe here: the compile cache is named by a hash of this whole folder.
 """
 
@@ -17,7 +18,7 @@ ROWS = 48  # a multiple of the twelve and the sixteen rows that the dense produc
 
 
 @kernel
-def dense_log(X, W, b, y, weight, kept, G, bias):
+def dense_log(X, W, b, y, weight, ready, kept, G, bias):
     """Σ_i s_i loss_i. Given X (n, d), W (d, P), b (m,), y (n,), weight (n,) or a single 1.
 
     Filled kept (n, m): the scores; G (d, P) and bias (m,): the gradient is added.
@@ -29,7 +30,8 @@ def dense_log(X, W, b, y, weight, kept, G, bias):
         last = min(first + ROWS, n)
         rows, S, R = X[first:last], kept[first:last], residual[: last - first]
         s = weight if len(weight) == 1 else weight[first:last]
-        dense_scores(rows, W, b, S)
+        if not ready:
+            dense_scores(rows, W, b, S)
         nll(S, y[first:last], s, R, value)
         dense_adjoint(rows, R, G, bias)
         for i in range(last - first):
@@ -38,7 +40,7 @@ def dense_log(X, W, b, y, weight, kept, G, bias):
 
 
 @kernel
-def csr_log(indptr, indices, values, step, W, b, y, weight, kept, G, bias):
+def csr_log(indptr, indices, values, step, W, b, y, weight, ready, kept, G, bias):
     """The same for sparse rows."""
     n, m = kept.shape
     residual, value = np.empty((ROWS, m)), np.empty(ROWS)
@@ -47,7 +49,8 @@ def csr_log(indptr, indices, values, step, W, b, y, weight, kept, G, bias):
         last = min(first + ROWS, n)
         pointers, S, R = indptr[first : last + 1], kept[first:last], residual[: last - first]
         s = weight if len(weight) == 1 else weight[first:last]
-        csr_scores(pointers, indices, values, step, W, b, S)
+        if not ready:
+            csr_scores(pointers, indices, values, step, W, b, S)
         nll(S, y[first:last], s, R, value)
         csr_adjoint(pointers, indices, values, step, R, G, bias)
         for i in range(last - first):
@@ -56,14 +59,15 @@ def csr_log(indptr, indices, values, step, W, b, y, weight, kept, G, bias):
 
 
 @kernel
-def csr_residuals(indptr, indices, values, step, W, b, y, weight, kept, R, bias):
+def csr_residuals(indptr, indices, values, step, W, b, y, weight, ready, kept, R, bias):
     """Σ_i s_i loss_i and the residuals, where the gradient is summed by columns afterwards.
 
     Filled kept (n, m): the scores; R (n, P): residuals, columns m … P−1 untouched; bias (m,) += Σ_i R_i.
     """
     n, m = kept.shape
     residual, value = np.empty((n, m)), np.empty(n)
-    csr_scores(indptr, indices, values, step, W, b, kept)
+    if not ready:
+        csr_scores(indptr, indices, values, step, W, b, kept)
     nll(kept, y, weight, residual, value)
     total = 0.0
     for i in range(n):

@@ -18,7 +18,13 @@ import numpy as np
 from .compile import kernel
 from .simd import L4, L8, fma, gather, get, load, scatter, store, zeros
 
-__all__ = ["csr_adjoint", "csr_scores", "dense_adjoint", "dense_scores"]
+__all__ = [
+    "csr_adjoint",
+    "csr_scores",
+    "csr_squares",
+    "dense_adjoint",
+    "dense_scores",
+]
 
 
 @kernel
@@ -47,6 +53,16 @@ def csr_adjoint(indptr, indices, values, step, R, G, bias):
         for c in range(len(bias)):
             bias[c] += R[i, c]
         scatter(indices, values, step, indptr[i], indptr[i + 1], flat, P, row)
+
+
+@kernel
+def csr_squares(indptr, indices, values, step, c, out):
+    """out_j = Σ_i c_i x_ij², for transposed rows: indptr (d+1,). Given c (R,). Filled out (d,)."""
+    for j in range(len(out)):
+        total = 0.0
+        for t in range(indptr[j], indptr[j + 1]):
+            total += c[indices[t]] * values[t * step] * values[t * step]
+        out[j] = total
 
 
 @kernel
@@ -189,8 +205,8 @@ def _dense_adjoint_columns(x, d, rows, first, R, P, c, G, LANES):
     while j + 6 <= d:
         _dense_adjoint_tile(x, d, j, rows, first, R, P, c, G, LANES)
         j += 6
-    for j in range(j, d):
-        _dense_adjoint_one(x, d, j, rows, first, R, P, c, G, LANES)
+    for left in range(j, d):
+        _dense_adjoint_one(x, d, left, rows, first, R, P, c, G, LANES)
 
 
 @kernel
@@ -220,8 +236,8 @@ def dense_adjoint(X, R, G, bias):
             while j + 4 <= d:
                 _dense_adjoint_tile_of_12(x, d, j, rows, first, residual, P, c, flat)
                 j += 4
-            for j in range(j, d):
-                _dense_adjoint_one(x, d, j, rows, first, residual, P, c, flat, L8)
-                _dense_adjoint_one(x, d, j, rows, first, residual, P, c + 8, flat, L4)
+            for left in range(j, d):
+                _dense_adjoint_one(x, d, left, rows, first, residual, P, c, flat, L8)
+                _dense_adjoint_one(x, d, left, rows, first, residual, P, c + 8, flat, L4)
         elif P - c == 4:
             _dense_adjoint_columns(x, d, rows, first, residual, P, c, flat, L4)

@@ -62,6 +62,13 @@ def test_csr_adjoint(m, values, bias):
     same(products.csr_adjoint, naive.csr_adjoint, *rows, rng.normal(size=(13, m)), G, b)
 
 
+@pytest.mark.parametrize("values", [True, False])
+def test_csr_squares(values):
+    rng = np.random.default_rng(0)
+    rows = sparse(rng, values=values)
+    same(products.csr_squares, naive.csr_squares, *rows, rng.uniform(size=9), np.empty(13))
+
+
 @pytest.mark.parametrize("m", [m for m in WIDTHS if m > 1])
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (5, 6), (6, 7), (13, 9), (40, 17)])
 @pytest.mark.parametrize(("kind", "tol"), [(np.float64, 1e-12), (np.float32, 1e-5)])
@@ -143,6 +150,23 @@ def test_curvature(K):
     same(classes.curvature, naive.curvature, *arguments)
 
 
+@pytest.mark.parametrize("K", [1, 2, 3, 10, 150])
+@pytest.mark.parametrize("n", [1, 64, 65, 130])
+def test_spread(K, n):
+    same(classes.spread, naive.spread, np.random.default_rng(K).normal(size=(n, K)), np.empty(n))
+
+
+@pytest.mark.parametrize("K", [2, 3, 10])
+@pytest.mark.parametrize("n", [1, 64, 130])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_shifted(K, n, weighted):
+    rng = np.random.default_rng(K)
+    S, move, y = rng.normal(size=(n, K)), rng.normal(size=K), rng.integers(0, K, n)
+    weight = rng.uniform(0, 3, n) if weighted else np.ones(1)
+    sums = (rng.normal(size=K), rng.normal(size=(K, K)))
+    same(classes.shifted, naive.shifted, S, move, y, weight, *sums)
+
+
 # fused
 
 
@@ -150,11 +174,12 @@ def test_curvature(K):
 @pytest.mark.parametrize("n", [1, 13, 48, 49, 100])
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_fused_kernels(K, n, weighted, intercept):
+@pytest.mark.parametrize("ready", [True, False])
+def test_fused_kernels(K, n, weighted, intercept, ready):
     rng = np.random.default_rng(K)
     X, W = rng.normal(size=(n, 9)), weights(rng, 9, K)
     y, weight = rng.integers(0, K, n), rng.uniform(0, 3, n) if weighted else np.ones(1)
-    rest = (W, rng.normal(size=K), y, weight, np.empty((n, K)))
+    rest = (W, rng.normal(size=K), y, weight, ready, rng.normal(size=(n, K)))
     gradient = (weights(rng, 9, K), np.ones(K if intercept else 0))
     same(fused.dense_log, naive.dense_log, X, *rest, *gradient)
     rows = sparse(rng, n)
@@ -166,7 +191,7 @@ def test_fused_kernels(K, n, weighted, intercept):
 def test_fused_kernel_in_float32():
     rng = np.random.default_rng(0)
     X, W = rng.normal(size=(50, 9)).astype("f4"), weights(rng, 9, 5, np.float32)
-    rest = (W, np.ones(5, "f4"), rng.integers(0, 5, 50), np.ones(1), np.empty((50, 5)))
+    rest = (W, np.ones(5, "f4"), rng.integers(0, 5, 50), np.ones(1), False, np.empty((50, 5)))
     gradient = (weights(rng, 9, 5, np.float32), np.ones(5))
     same(fused.dense_log, naive.dense_log, X, *rest, *gradient, tol=3e-5)
 
