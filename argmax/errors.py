@@ -2,6 +2,7 @@
 
     ArgmaxError                  everything this library raises on purpose; has a stable ``code``
     ├── InvalidInput             a value is wrong                    (also a ValueError)
+    │   ├── BadFile              what a file holds is malformed; has path, line and column
     │   └── NoLegalLabelling     constraints leave no answer at all
     ├── WrongType                a value has the wrong type          (also a TypeError)
     ├── Unsupported              two choices do not go together      (also a ValueError)
@@ -18,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
     "ArgmaxError",
+    "BadFile",
     "InvalidInput",
     "MissingExtra",
     "NoLegalLabelling",
@@ -46,6 +48,34 @@ class InvalidInput(ArgmaxError, ValueError):
     """A value is not one the argument can take."""
 
     code = "invalid-input"
+
+
+class BadFile(InvalidInput):
+    """A file does not hold what it should; the message says where.
+
+    ``path`` is the file as the caller named it, ``line`` counts from 1, and ``column`` is the name of a
+    column, or a position in the line (from 1) where no column is known. Each is None where it says nothing.
+
+    >>> from argmax.errors import BadFile
+    >>> error = BadFile("'soon' is not a number.", path="tickets.csv", line=812, column="waiting")
+    >>> print(error)
+    tickets.csv, line 812, column 'waiting': 'soon' is not a number.
+    """
+
+    code = "bad-file"
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: str | None = None,
+        line: int | None = None,
+        column: str | int | None = None,
+    ) -> None:
+        places = (path, line and f"line {line}", column is not None and f"column {column!r}")
+        where = ", ".join(place for place in places if place)
+        super().__init__(f"{where}: {problem}" if where else problem)
+        self.path, self.line, self.column = path, line, column
 
 
 class NoLegalLabelling(InvalidInput):

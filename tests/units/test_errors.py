@@ -7,6 +7,7 @@ from argmax import errors
 
 TREE = {
     "InvalidInput": ValueError,
+    "BadFile": ValueError,
     "NoLegalLabelling": ValueError,
     "WrongType": TypeError,
     "Unsupported": ValueError,
