@@ -29,6 +29,7 @@ from .records import Csr, Floats, Ints, Rows, Scores
 __all__ = [
     "choice",
     "class_weights",
+    "comparable_labels",
     "compressed",
     "finite",
     "labels",
@@ -37,6 +38,7 @@ __all__ = [
     "node_scores",
     "number",
     "positive_integer",
+    "probabilities",
     "rows",
     "same_length",
     "sample_weight",
@@ -367,6 +369,48 @@ def _known_labels(y: Any) -> Any:
             "be all strings or all whole numbers, without None, NaN, fractions or bytes."
         )
     return y
+
+
+def comparable_labels(**named: Any) -> list[Any]:
+    """Each list of labels as a 1-D array; all of them strings, or all of them whole numbers."""
+    arrays = []
+    for name, values in named.items():
+        _no_mask(name, values)
+        with _ours():
+            values = column_or_1d(values)
+            if not len(values):
+                raise InvalidInput(f"{name} is empty. Pass at least one label.")
+            arrays.append(_known_labels(values))
+        if name == "classes" and len(np.unique(arrays[-1])) < len(values):
+            raise InvalidInput("classes names a label twice. Each class needs a label of its own.")
+    names, texts = list(named), [array.dtype.kind in "UTO" for array in arrays]
+    if len(set(texts)) > 1:
+        text, whole = names[texts.index(True)], names[texts.index(False)]
+        raise InvalidInput(
+            f"{text} holds strings but {whole} numbers, so that no label equals another. "
+            "Convert one of them, for example with .astype(str)."
+        )
+    return arrays
+
+
+def probabilities(values: Any, n: int, k: int) -> Floats:
+    """A table (n, k) of finite probabilities whose rows sum to 1 within 0.001."""
+    with _ours():
+        table = np.asarray(values, dtype=float)
+    if table.shape != (n, k):
+        raise InvalidInput(
+            f"probabilities must have shape ({n}, {k}), one row a label of the truth and one column a class; "
+            f"got {table.shape}."
+        )
+    with np.errstate(invalid="ignore"):
+        wrong = ~(np.abs(table.sum(axis=1) - 1.0) <= 1e-3) | ~(table.min(axis=1) >= 0.0)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise InvalidInput(
+            f"probabilities must be 0 or more and sum to 1 in each row; row {at} has the sum "
+            f"{table[at].sum():g} and the least value {table[at].min():g}. Pass what predict_proba returns."
+        )
+    return table
 
 
 def lengths(**named: int) -> None:

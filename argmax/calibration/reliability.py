@@ -1,0 +1,165 @@
+"""Confidence against frequency: what a reliability diagram shows, and the calibration error behind it.
+
+Rows are put into bins by confidence. In bin b, with m_b of n rows,
+
+    confidence_b = mean confidence      frequency_b = share of rows where the event happened
+    ECE          = Σ_b (m_b / n) |confidence_b − frequency_b|
+
+The event is "the answer is right", and the confidence that of the most probable class; or, for one class,
+"the truth is this class", and the confidence its probability.
+
+Bins hold equally many rows by default: of equally wide bins those in the middle are nearly empty, and noise
+in them counts as error. Even so ECE is biased upward, since |·| of pure noise is positive:
+``ece_if_calibrated`` is what a perfect model would show on these confidences, and only the excess over it is
+evidence.
+
+Reference: Guo, Pleiss, Sun, Weinberger, On calibration of modern neural networks, ICML 2017; the bias: Kumar,
+Liang, Ma, Verified uncertainty calibration, NeurIPS 2019.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from ..errors import InvalidInput
+from ..metrics.intervals import wilson
+from ..metrics.scores import positions
+from ..records import Floats, Ints
+
+__all__ = ["Reliability", "by_class", "reliability"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """A reliability diagram as numbers, one entry a bin; bins without rows are left out.
+
+    >>> import numpy as np
+    >>> from argmax import calibration
+    >>> p = np.repeat([0.25, 0.75], 4)
+    >>> found = calibration.reliability(
+    ...     [0, 0, 0, 1, 1, 1, 1, 1], np.stack([1 - p, p], 1), [0, 1], bins=1
+    ... )
+    >>> found.confidence, found.frequency, found.count
+    (array([0.75]), array([0.875]), array([8]))
+    >>> round(found.ece, 3), round(found.ece_if_calibrated, 3)
+    (0.125, 0.122)
+    """
+
+    edges: Floats  # (bins + 1,)
+    confidence: Floats  # (bins,)
+    frequency: Floats  # (bins,)
+    count: Ints  # (bins,)
+    low: Floats  # (bins,) Wilson's interval of the frequency
+    high: Floats  # (bins,)
+    ece: float
+    ece_if_calibrated: float
+
+
+def reliability(
+    truth: Any,
+    probabilities: Any,
+    classes: Any,
+    bins: int = 15,
+    *,
+    label: Any = None,
+    strategy: str = "mass",
+    level: float = 0.95,
+) -> Reliability:
+    """Confidence against frequency of the most probable class, or of the class ``label``.
+
+    ``probabilities`` (n, k) has one column for each of ``classes``. ``strategy="mass"`` makes bins of
+    equally many rows (equal confidences stay together), ``"width"`` bins of equal width. A label of the truth
+    that is not among the classes makes its row's answer wrong.
+
+    >>> import numpy as np
+    >>> from argmax import calibration
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.dirichlet([1, 1, 1], size=2000)
+    >>> truth = (rng.random((2000, 1)) < p.cumsum(axis=1)).argmax(
+    ...     axis=1
+    ... )  # drawn from p: calibrated
+    >>> found = calibration.reliability(truth, p, classes=[0, 1, 2])
+    >>> found.ece < 2 * found.ece_if_calibrated
+    True
+    """
+    column, table, bins = _checked(truth, probabilities, classes, bins)
+    if label is None:
+        return _binned(table.max(axis=1), table.argmax(axis=1) == column, bins, strategy, level)
+    (at,) = positions([label], classes)
+    if at < 0:
+        raise InvalidInput(f"label must be one of the classes; got {label!r}.")
+    return _binned(table[:, at], column == at, bins, strategy, level)
+
+
+def by_class(
+    truth: Any,
+    probabilities: Any,
+    classes: Any,
+    bins: int = 15,
+    *,
+    strategy: str = "mass",
+    level: float = 0.95,
+) -> dict[Any, Reliability]:
+    """The reliability of each class's own probability; the mean of their ECE is the classwise ECE.
+
+    >>> import numpy as np
+    >>> from argmax import calibration
+    >>> p = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.2, 0.8]])
+    >>> found = calibration.by_class([0, 0, 1, 1], p, classes=[0, 1], bins=2)
+    >>> {label: round(one.ece, 2) for label, one in found.items()}
+    {0: 0.2, 1: 0.2}
+    """
+    column, table, bins = _checked(truth, probabilities, classes, bins)
+    return {
+        label: _binned(table[:, at], column == at, bins, strategy, level)
+        for at, label in enumerate(np.asarray(classes).tolist())
+    }
+
+
+def _checked(truth: Any, probabilities: Any, classes: Any, bins: Any) -> tuple[Ints, Floats, int]:
+    column = positions(truth, classes)
+    table = checks.probabilities(probabilities, len(column), len(classes))
+    return column, table, checks.positive_integer("bins", bins)
+
+
+def _binned(
+    confidence: Floats, happened: Any, bins: int, strategy: str, level: float
+) -> Reliability:
+    edges = _edges(confidence, bins, strategy)
+    bin_of = np.searchsorted(edges[1:-1], confidence, side="right")
+    count = np.bincount(bin_of, minlength=len(edges) - 1)
+    used = count > 0
+
+    def mean(values: Any) -> Floats:
+        sums = np.bincount(bin_of, weights=values, minlength=len(count))
+        return np.asarray(sums[used] / count[used])
+
+    sure, frequency, noise = mean(confidence), mean(happened), mean(confidence * (1 - confidence))
+    share = count[used] / len(confidence)
+    low, high = wilson(frequency * count[used], count[used], level)
+    return Reliability(
+        np.append(edges[:-1][used], edges[-1]),
+        sure,
+        frequency,
+        count[used],
+        low,
+        high,
+        ece=float((share * np.abs(sure - frequency)).sum()),
+        # The mean of |noise| that is normal with variance Σ p(1 − p) / m².
+        ece_if_calibrated=float((share * np.sqrt(2 * noise / (np.pi * count[used]))).sum()),
+    )
+
+
+def _edges(confidence: Floats, bins: int, strategy: str) -> Floats:
+    """Ends of the bins. An edge belongs to the bin above it, and the last bin holds its upper end."""
+    if checks.choice("strategy", strategy, ("mass", "width")) == "width":
+        return np.linspace(0.0, 1.0, bins + 1)
+    ranked = np.sort(confidence)
+    inner = np.unique(
+        ranked[np.arange(1, bins) * len(ranked) // bins]
+    )  # fewer where many are equal
+    return np.concatenate([ranked[:1], inner[inner > ranked[0]], ranked[-1:]])

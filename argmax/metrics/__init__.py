@@ -1,0 +1,40 @@
+"""Truth and answers in, numbers out: scores, tables, and intervals that say how sure they are.
+
+    scores.py      accuracy, log_loss, brier, top_k_accuracy; precision, recall, f1; unseen
+    tables.py      confusion, per_class
+    intervals.py   interval, bootstrap, difference, proportion
+
+Everything works on plain arrays, so it serves any classifier:
+
+    truth          (n,)    labels: strings or whole numbers
+    answer         (n,)    labels
+    probabilities  (n, k)  one column a class, in the order of ``classes``
+    classes        (k,)    the labels that the model knows
+
+A label that only the truth has (the model never saw it) is an error of the model: it counts as a wrong
+answer, and ``unseen`` lists it.
+"""
+
+from .intervals import Interval, bootstrap, difference, interval, proportion
+from .scores import accuracy, brier, f1, log_loss, precision, recall, top_k_accuracy, unseen
+from .tables import ClassScores, Confusion, confusion, per_class
+
+__all__ = [
+    "ClassScores",
+    "Confusion",
+    "Interval",
+    "accuracy",
+    "bootstrap",
+    "brier",
+    "confusion",
+    "difference",
+    "f1",
+    "interval",
+    "log_loss",
+    "per_class",
+    "precision",
+    "proportion",
+    "recall",
+    "top_k_accuracy",
+    "unseen",
+]
