@@ -21,8 +21,9 @@ g = 0 in the free entries, so ``settled`` first solves for those alone. With l1 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
@@ -36,6 +37,9 @@ __all__ = ["Line", "Objective", "Point"]
 
 SMALL_WORK = 100_000
 """Multiply-adds of a pass that costs next to nothing."""
+
+RANGE = 2**16
+"""Weights worked on together: half a megabyte of each vector, so that a few of them stay in the cache."""
 
 
 @final
@@ -70,6 +74,7 @@ class Objective:
         self.problem, self.shards, self.engine = problem, shards, engine
         self.C, self.l1, self.l2 = C, l1, l2
         self._zero: float | None = None
+        self.latest: Any = None  # the stamp of the last point that was computed from its w alone
 
     @property
     def size(self) -> int:
@@ -130,6 +135,48 @@ class Objective:
         """The sums of one task (``passes``) over all shards."""
         return self.engine.fold(task, self.shards, self.problem, *arguments)
 
+    def sweep(self, piece: Callable[[slice], Any], penalised: bool = False) -> list[Any]:
+        """``piece`` of consecutive ranges of the weights, side by side: arithmetic on long vectors.
+
+        The ranges depend on the length of w alone, so sums over them have the same bits for any number
+        of threads. ``penalised`` leaves the free entries out.
+        """
+        free, size = self.problem.layout.free, self.size
+        parts = [(0, free.start), (free.stop, size)] if penalised else [(0, size)]
+        ranges = [
+            slice(a, b)
+            for first, last in parts
+            for a, b in pairwise([*range(first, last, RANGE), last])
+        ]
+        return self.engine.share(lambda i: piece(ranges[i]), len(ranges))
+
+    def dot(self, a: Floats, b: Floats) -> float:
+        """⟨a, b⟩ over all weights."""
+        return float(sum(self.sweep(lambda s: a[s] @ b[s])))
+
+    def moved(self, w: Floats, step: float, direction: Floats) -> Floats:
+        """w + step · direction."""
+        result = np.empty_like(w)
+
+        def piece(s: slice) -> None:
+            np.multiply(direction[s], step, out=result[s])
+            result[s] += w[s]
+
+        self.sweep(piece)
+        return result
+
+    def penalised_sum(self, data: Floats, v: Floats, scale: float = 1.0) -> Floats:
+        """scale · data + l2 · v; the free entries get scale · data alone."""
+        result, free = np.empty_like(v), self.problem.layout.free
+
+        def piece(s: slice) -> None:
+            np.multiply(v[s], self.l2, out=result[s])
+            result[s] += data[s] if scale == 1.0 else scale * data[s]
+
+        self.sweep(piece)
+        result[free] = scale * data[free]
+        return result
+
     def at(self, w: Floats, base: Any = None, shift: Floats | None = None) -> Point:
         """F, its gradient and its certificate at w: one pass over the data.
 
@@ -137,9 +184,10 @@ class Objective:
         """
         stamp = object()
         sums = self.fold(passes.evaluate, w, stamp, base, shift)
+        self.latest = stamp if base is None else None
         gradient = sums["gradient"]
         if self.C != 1.0:
-            gradient *= self.C
+            self.sweep(lambda s: np.multiply(gradient[s], self.C, out=gradient[s]))
         return Point(self, w, stamp, self.C * sums["value"], gradient)
 
     def bound(self, w: Floats) -> Floats:
@@ -150,9 +198,7 @@ class Objective:
 
     def square(self, v: Floats) -> float:
         """‖v‖² over the penalised entries, without a copy of v."""
-        free = self.problem.layout.free
-        before, after = v[: free.start], v[free.stop :]
-        return float(before @ before) + float(after @ after)
+        return float(sum(self.sweep(lambda s: v[s] @ v[s], penalised=True)))
 
     def penalty(self, w: Floats) -> float:
         """Ω(w)."""
@@ -213,10 +259,13 @@ class Point:
         if not self.objective.l2:
             return self.data_gradient
         if self._gradient is None:
-            self._gradient = self.objective.l2 * self.w
-            self._gradient[self.objective.problem.layout.free] = 0.0
-            self._gradient += self.data_gradient
+            self._gradient = self.objective.penalised_sum(self.data_gradient, self.w)
         return self._gradient
+
+    @property
+    def fresh(self) -> bool:
+        """Whether ``at(w)`` would bring everything back to the bit: no later point, no shifted scores."""
+        return self.objective.latest is self.stamp
 
     @property
     def gap(self) -> float:
@@ -252,14 +301,7 @@ class Point:
         """∇²F(w) v, from the scores that the pass at w left behind."""
         objective = self.objective
         sums = objective.fold(passes.curvature, self.w, self.stamp, v)
-        product: Floats = sums["gradient"]
-        product *= objective.C
-        if objective.l2:
-            free = objective.problem.layout.free
-            kept = product[free].copy()
-            product += objective.l2 * v
-            product[free] = kept
-        return product
+        return objective.penalised_sum(sums["gradient"], v, objective.C)
 
     def line(self, direction: Floats) -> Line:
         """F along w + step · direction, each trial costing no product with x."""
@@ -274,8 +316,9 @@ class Line:
         self.point, self.direction = point, direction
         objective, self.stamp = point.objective, object()
         objective.fold(passes.direction, point.w, point.stamp, direction, self.stamp)
-        w, v = objective.bound(point.w), objective.bound(direction)
-        self._ww, self._wv, self._vv = float(w @ w), float(w @ v), float(v @ v)
+        w, v = point.w, direction
+        products = objective.sweep(lambda s: (w[s] @ w[s], w[s] @ v[s], v[s] @ v[s]), True)
+        self._ww, self._wv, self._vv = (float(sum(part)) for part in zip(*products, strict=True))
 
     def close(self) -> None:
         """Give back the memory of the scores of ``direction``."""

@@ -17,17 +17,19 @@ from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
 from .proximal import Proximal
-from .report import Progress, Report
+from .report import Keeper, Progress, Report, Snapshot
 
 __all__ = [
     "Auto",
     "Dual",
+    "Keeper",
     "LBFGS",
     "Newton",
     "NewtonCG",
     "Progress",
     "Proximal",
     "Report",
+    "Snapshot",
     "Solver",
     "get",
 ]

@@ -5,19 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from ..errors import Unsupported
+from ..errors import InvalidInput, Unsupported
 from ..objective import Objective, Point
 from ..records import Floats, Solution
-from .report import Report
+from .report import Report, Snapshot, Values
 
-__all__ = ["Solver", "begin"]
+__all__ = ["Solver", "begin", "resume"]
 
 
 class Solver(ABC):
     """An algorithm with its own options.
 
     ``minimise`` starts at ``start`` (and at ``state``, if an earlier Solution of the same solver left
-    one), reports every pass, and returns a Solution whose certificate does not depend on the start.
+    one), reports every pass, and returns a Solution whose certificate does not depend on the start. A
+    ``Snapshot`` for a ``state`` is a run to go on with: the start does not matter then.
 
     >>> from argmax import solvers
     >>> [name for name in ("dual", "lbfgs", "newton", "proximal") if solvers.get(name).handles_l1]
@@ -70,13 +71,32 @@ class Solver(ABC):
         return f"{type(self).__name__}({options})"
 
 
-def begin(objective: Objective, start: Floats) -> Point:
-    """The point at ``start``; or at zero weights, if those are better.
+def begin(
+    solver: Solver, objective: Objective, start: Floats, report: Report, state: Any
+) -> tuple[Objective, Point, Values]:
+    """The objective, the first point, and what a snapshot kept beside it (nothing in a run that starts).
 
-    Far out every probability is 0 or 1, the curvature vanishes and Newton steps overflow: a bad warm
-    start is worth less than none.
+    The point is that at ``start``; or at zero weights, if those are better. Far out every probability is
+    0 or 1, the curvature vanishes and Newton steps overflow: a bad warm start is worth less than none.
     """
+    if isinstance(state, Snapshot):
+        kept = resume(solver, report, state)
+        objective = objective.precise() if kept["precise"] and objective.rounded else objective
+        return objective, objective.at(kept["w"]), kept
+    report.solver = solver.name
     point = objective.at(start)
-    if point.value <= objective.zero:
-        return point
-    return objective.at(start * 0.0)
+    if point.value > objective.zero:
+        point = objective.at(start * 0.0)
+    return objective, point, {}
+
+
+def resume(solver: Solver, report: Report, snapshot: Snapshot, told: bool = True) -> Values:
+    """Take up the account of a snapshot; returns what it kept."""
+    if snapshot.solver != solver.name:
+        raise InvalidInput(
+            f"the snapshot is one of solver {snapshot.solver!r}; this is {solver.name!r}. "
+            f"Use solver={snapshot.solver!r}, or start anew."
+        )
+    report.solver = solver.name
+    report.resume(snapshot, told)
+    return snapshot.values

@@ -24,9 +24,9 @@ from ..layouts import csr_arguments
 from ..objective import Objective
 from ..records import Csr, Floats, Solution
 from ..spaces import Classes
-from .base import Solver
+from .base import Solver, resume
 from .newton_cg import polish
-from .report import Report
+from .report import Report, Snapshot, Values
 
 __all__ = ["Dual"]
 
@@ -70,24 +70,33 @@ class Dual(Solver):
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
         self.check(objective)
-        ascent = _Ascent(objective, self, state)
-        wanted, told = report.tol * objective.zero, report.seconds
-        point, sweeps, reported = None, 0, 0
+        report.solver = self.name
+        kept = resume(self, report, state, told=False) if isinstance(state, Snapshot) else {}
+        ascent = _Ascent(objective, self, state, kept)
+        wanted = min(report.tol * objective.zero, kept.get("wanted", np.inf))
+        point, sweeps, reported, told = None, report.passes, report.passes, report.seconds
+
+        def keep() -> Values:
+            return {"wanted": wanted, **ascent.values()}
+
         while sweeps < report.max_iter and not report.status:
             estimate = ascent.sweep(report)
             sweeps += 1
             # Looking costs a pass, and changes nothing that follows: only when it may be the end, when
             # limits ask for it, or when somebody has waited for news for a while.
-            due = estimate <= wanted or report.out_of_time() or sweeps == report.max_iter
+            near = estimate <= wanted
+            due = near or report.out_of_time() or sweeps == report.max_iter
             if not due and report.seconds - told < PATIENCE:
                 continue
             point = objective.settled(ascent.w())
-            stop = report(objective, point.w, point.value, point.gap, sweeps - reported)
-            reported, told = sweeps, report.seconds
             # A look out of patience only reports: were it to end the run, the clock would decide.
-            if stop or (due and report.certified(point)):
+            over = due and report.certified(point)
+            wanted = 0.5 * estimate if near else wanted
+            passes, state = sweeps - reported, None if over else keep
+            stop = report(objective, point.w, point.value, point.gap, passes, state)
+            reported, told = sweeps, report.seconds
+            if stop or over:
                 break
-            wanted = min(wanted, 0.5 * estimate) if due else wanted
         if point is None or not report.certified(point):
             point = point or objective.settled(ascent.w())
             report.stop("max_iter", f"max_iter of {report.max_iter} sweeps reached")
@@ -99,7 +108,7 @@ class Dual(Solver):
 class _Ascent:
     """The running variables: U = w in label space, intercept b, violation h, and μ of every shard."""
 
-    def __init__(self, objective: Objective, solver: Dual, state: Any) -> None:
+    def __init__(self, objective: Objective, solver: Dual, state: Any, kept: Values) -> None:
         layout = objective.problem.layout
         self.objective, self.layout, k = objective, layout, layout.labels
         self.two = layout.label_features is not None
@@ -111,13 +120,30 @@ class _Ascent:
         self.data = [_ShardDual(shard, objective, solver, state) for shard in objective.shards]
         width = 4 if self.two else layout.width  # two classes run as two columns
         self.U = np.zeros((layout.features, width))
-        for data in self.data:
-            data.add_to(self.U, self.h, self.scale)
         q = np.concatenate([data.q for data in self.data])
         free = layout.intercept
         self.B = solver.augmentation * max(float(q.mean()), 1e-12) if free else 0.0
+        if kept:
+            self._restore(kept)
+            return
+        for data in self.data:
+            data.add_to(self.U, self.h, self.scale)
         if free:
             self.b = state["b"].copy() if isinstance(state, dict) else self._start_intercept()
+
+    def values(self) -> Values:
+        """For a snapshot: copies, because sweeps work in place."""
+        _, keys, position, _, _ = self.rng.get_state()
+        values = {"U": self.U, "b": self.b, "h": self.h, "rng": keys}
+        for i, data in enumerate(self.data):
+            values |= {f"v{i}": data.v, f"mu{i}": data.mu}
+        return {name: array.copy() for name, array in values.items()} | {"position": position}
+
+    def _restore(self, kept: Values) -> None:
+        self.rng.set_state(("MT19937", kept["rng"], kept["position"]))
+        self.U, self.b, self.h = kept["U"].copy(), kept["b"].copy(), kept["h"].copy()
+        for i, data in enumerate(self.data):
+            data.v, data.mu = kept[f"v{i}"].copy(), kept[f"mu{i}"].copy()
 
     def _start_intercept(self) -> Floats:
         """log priors, centred."""

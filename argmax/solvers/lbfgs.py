@@ -26,7 +26,7 @@ from .base import Solver, begin
 from .line_search import CURVATURE, DECREASE, search
 from .newton_cg import polish
 from .preconditioner import Preconditioner
-from .report import Report
+from .report import Report, Values
 
 __all__ = ["LBFGS"]
 
@@ -54,11 +54,15 @@ class LBFGS(Solver):
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
         self.check(objective)
-        point = begin(objective, start)
+        objective, point, kept = begin(self, objective, start, report, state)
         precondition = Preconditioner(objective)
-        precondition.refresh(point, mean=bool(start.any()) and state is not None)
         pairs = _Pairs(self.memory or min(20, max(8, 2**20 // (16 * objective.size))))
-        while not report(objective, point.w, point.value, point.gap):
+        if kept:
+            precondition.restore(kept)
+            pairs.restore(kept)
+        else:
+            precondition.refresh(point, mean=bool(start.any()) and state is not None)
+        while not report.reached(point, lambda: {**precondition.values(), **pairs.values()}):
             if report.promising(point):
                 point = point if point.settled else objective.settled(point.w, point.stamp)
                 if report.certified(point):
@@ -110,6 +114,16 @@ class _Pairs:
 
     def clear(self) -> None:
         self._pairs.clear()
+
+    def values(self) -> Values:
+        """For a snapshot: s0, y0, s1, …"""
+        pairs = enumerate(self._pairs)
+        return {f"{name}{i}": v for i, (s, y, _) in pairs for name, v in (("s", s), ("y", y))}
+
+    def restore(self, kept: Values) -> None:
+        """The pairs of a snapshot."""
+        for i in range(sum(f"s{i}" in kept for i in range(self._pairs.maxlen or 0))):
+            self.add(kept[f"s{i}"], kept[f"y{i}"])
 
     def add(self, s: Floats, y: Floats) -> None:
         curvature = float(s @ y)

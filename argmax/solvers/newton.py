@@ -50,9 +50,9 @@ class Newton(Solver):
             f"solver 'newton' with {side} weights",
             "Use solver='newton_cg' instead.",
         )
-        point, scale = begin(objective, start), max(abs(objective.zero), 1e-300)
-        best = np.inf
-        while not report(objective, point.w, point.value, point.gap):
+        objective, point, kept = begin(self, objective, start, report, state)
+        scale, best = max(abs(objective.zero), 1e-300), kept.get("best", np.inf)
+        while not report.reached(point, best=best):
             # Quadratic convergence: the last steps to full precision are nearly free. Stop when the
             # gradient, free entries included, no longer falls; the certificate is judged afterwards.
             size = float(abs(point.gradient).max())

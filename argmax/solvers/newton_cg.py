@@ -48,10 +48,11 @@ class NewtonCG(Solver):
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
         self.check(objective)
-        point = begin(objective, start)
+        objective, point, kept = begin(self, objective, start, report, state)
         precondition = Preconditioner(objective)
-        first = _norm(point.gradient)
-        while not report(objective, point.w, point.value, point.gap):
+        precondition.kind = kept.get("kind", precondition.kind)
+        first = kept.get("first", _norm(point.gradient))
+        while not report.reached(point, first=first, kind=precondition.kind):
             if report.promising(point):
                 point = point if point.settled else objective.settled(point.w, point.stamp)
                 if report.certified(point):
@@ -78,25 +79,38 @@ def conjugate_gradient(
     point: Point, precondition: Preconditioner, forcing: float, limit: int, report: Report
 ) -> Floats:
     """d with ‖∇²F d + g‖ ≤ forcing · ‖g‖, or the best after ``limit`` products."""
+    objective = point.objective
     residual = -point.gradient
-    target = forcing * _norm(residual)
+    target = forcing * math.sqrt(objective.dot(residual, residual))
     d = np.zeros_like(residual)
     z = precondition(residual)
-    p, rz = z, float(residual @ z)
+    p, rz = z, objective.dot(residual, z)
     for _ in range(limit):
         product = point.hvp(p)
-        bend = float(p @ product)
-        if bend <= 1e-30 * float(p @ p):  # flat to rounding: what we have is as good as it gets
+        bend = objective.dot(p, product)
+        if bend <= 1e-30 * objective.dot(p, p):  # flat to rounding: as good as it gets
             break
-        step = rz / bend
-        d += step * p
-        residual -= step * product
-        if _norm(residual) <= target or report.out_of_time():
+        if math.sqrt(_advance(objective, rz / bend, d, p, residual, product)) <= target:
+            break
+        if report.out_of_time():
             break
         z = precondition(residual)
-        rz, before = float(residual @ z), rz
-        p = z + (rz / before) * p
+        rz, before = objective.dot(residual, z), rz
+        p = objective.moved(z, rz / before, p)
     return d if d.any() else z
+
+
+def _advance(
+    objective: Objective, step: float, d: Floats, p: Floats, residual: Floats, product: Floats
+) -> float:
+    """d += step · p, residual −= step · product; returns ‖residual‖²."""
+
+    def piece(s: slice) -> float:
+        d[s] += step * p[s]
+        residual[s] -= step * product[s]
+        return float(residual[s] @ residual[s])
+
+    return float(sum(objective.sweep(piece)))
 
 
 def newton_step(
@@ -109,13 +123,13 @@ def newton_step(
 ) -> Point | None:
     """One truncated Newton step; None where no progress is possible."""
     direction = conjugate_gradient(point, precondition, forcing, limit, report)
-    slope = float(point.gradient @ direction)
+    slope = objective.dot(point.gradient, direction)
     if not slope < 0.0:
         return None
     step = search(point.line(direction), point.value, slope)
     if step <= 0.0:
         return None
-    following = objective.at(point.w + step * direction)
+    following = objective.at(objective.moved(point.w, step, direction))
     return following if following.value < point.value else None
 
 

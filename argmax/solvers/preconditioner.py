@@ -18,8 +18,9 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .. import passes
-from ..objective import Objective, Point
+from ..objective import RANGE, Objective, Point
 from ..records import Csr, Floats
+from .report import Values
 
 __all__ = ["Preconditioner"]
 
@@ -73,23 +74,46 @@ class Preconditioner:
         except LinAlgError:  # repeated columns, or a float32 sum, may lose definiteness
             self.kind, self._inverse = "diagonal", self._scale**2
 
+    def values(self) -> Values:
+        """For a snapshot: not the point where A was formed, whose scores may have been shifted, but A."""
+        if self.kind == "factor":
+            return {"kind": self.kind, "factor": self._factor[0].T, "scale": self._scale}
+        return {"kind": self.kind} | ({"inverse": self._inverse} if self.kind == "diagonal" else {})
+
+    def restore(self, kept: Values) -> None:
+        """A as a snapshot has it."""
+        self.kind = kept["kind"]
+        if self.kind == "factor":
+            self._factor, self._scale = (kept["factor"].T, False), kept["scale"]
+        elif self.kind == "diagonal":
+            self._inverse = kept["inverse"]
+
     def __call__(self, v: Floats) -> Floats:
         """A⁻¹ v."""
         return self.several(v)[0]
 
     def several(self, *vectors: Floats) -> list[Floats]:
         """A⁻¹ v for each v; the factor is read once for all of them."""
-        layout, out = self.objective.problem.layout, [v.copy() for v in vectors]
+        layout, out = self.objective.problem.layout, [np.empty_like(v) for v in vectors]
         rest = slice(0 if self.kind == "none" else layout.node_size, layout.size)
-        for v in out:
-            v[rest] /= max(self.objective.l2, 1e-8)
+        for v, result in zip(vectors, out, strict=True):
+            np.divide(v[rest], max(self.objective.l2, 1e-8), out=result[rest])
         if self.kind == "diagonal":
-            for v in out:
-                layout.matrix(v)[:] *= self._inverse[:, None]
+            for v, result in zip(vectors, out, strict=True):
+                self._scaled(layout.matrix(v), layout.matrix(result))
         elif self.kind == "factor":
-            tables = [layout.matrix(v) for v in out]
-            stacked = np.hstack(tables) * self._scale[:, None]
+            stacked = np.hstack([layout.matrix(v) for v in vectors]) * self._scale[:, None]
             stacked = cho_solve(self._factor, stacked, check_finite=False) * self._scale[:, None]
-            for i, table in enumerate(tables):
-                table[:] = stacked[:, i * layout.width : (i + 1) * layout.width]
+            for i, result in enumerate(out):
+                layout.matrix(result)[:] = stacked[:, i * layout.width : (i + 1) * layout.width]
         return out
+
+    def _scaled(self, table: Floats, out: Floats) -> None:
+        """The rows of a table times the inverse diagonal, ranges of them side by side."""
+        rows = max(RANGE // table.shape[1], 1)
+
+        def piece(i: int) -> None:
+            some = slice(i * rows, (i + 1) * rows)
+            np.multiply(table[some], self._inverse[some, None], out=out[some])
+
+        self.objective.engine.share(piece, -(-len(table) // rows))

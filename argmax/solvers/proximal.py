@@ -28,7 +28,7 @@ from .base import Solver, begin
 from .newton import full_hessian
 from .preconditioner import Preconditioner
 from .quadratic import minimise_quadratic
-from .report import Report
+from .report import Report, Values
 
 __all__ = ["Proximal"]
 
@@ -59,15 +59,17 @@ class Proximal(Solver):
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
         self.check(objective)
-        point = begin(objective, start)
+        objective, point, kept = begin(self, objective, start, report, state)
         layout = objective.problem.layout
         weights = (layout.features + int(layout.intercept)) * layout.columns
         advance = (
-            _Newton(objective) if weights <= self.full else _Alternating(objective, self.inner)
+            _Newton(objective)
+            if weights <= self.full
+            else _Alternating(objective, self.inner, kept)
         )
         tol = min(report.tol, 1e-13) if objective.small else report.tol
-        stuck = 0
-        while not report(objective, point.w, point.value, point.gap):
+        stuck = kept.get("stuck", 0)
+        while not report.reached(point, advance.values, stuck=stuck):
             if point.relative_gap <= tol:
                 point = point if point.settled else objective.settled(point.w, point.stamp)
                 if point.settled and point.relative_gap <= tol:
@@ -92,6 +94,10 @@ class _Newton:
         bound[layout.free] = 0.0
         self.l1 = objective.l1 * self._inner(bound)
 
+    def values(self) -> Values:
+        """Every step starts from the point alone."""
+        return {}
+
     def _inner(self, w: Floats) -> Floats:
         """A flat vector without the padding: (features, columns) in order."""
         return self.layout.matrix(w)[:, : self.layout.columns].ravel()
@@ -115,14 +121,21 @@ class _Newton:
 class _Alternating:
     """Proximal gradient steps and Newton steps on the support, in turn."""
 
-    def __init__(self, objective: Objective, inner: int) -> None:
+    def __init__(self, objective: Objective, inner: int, kept: Values) -> None:
         self.objective, self.inner = objective, inner
-        self.step, self.rounds = 1.0, 0
+        self.step, self.rounds = kept.get("step", 1.0), kept.get("rounds", 0)
         self.metric: _Metric | None = None
+        if "inverse" in kept:
+            self.metric = _Metric(objective, kept["inverse"])
+
+    def values(self) -> Values:
+        """For a snapshot."""
+        metric = {} if self.metric is None else {"inverse": self.metric.inverse}
+        return {"step": self.step, "rounds": self.rounds, **metric}
 
     def __call__(self, point: Point, report: Report) -> Point:
         if self.metric is None or self.rounds in (2, 9, 29):
-            self.metric, self.step = _Metric(self.objective, point), 1.0
+            self.metric, self.step = _Metric.at(point), 1.0
         self.rounds += 1
         point, self.step = self._proximal(self.objective, point, self.metric, self.step)
         return self._subspace(self.objective, point, self.metric, report)
@@ -165,16 +178,21 @@ class _Alternating:
 class _Metric:
     """D⁻¹ for every weight, and which weights the penalty holds."""
 
-    def __init__(self, objective: Objective, point: Point) -> None:
+    def __init__(self, objective: Objective, inverse: Floats) -> None:
         layout = objective.problem.layout
-        self.objective = objective
+        self.objective, self.inverse = objective, inverse
         self.free = np.zeros(layout.size, bool)
         self.free[layout.free] = True
         self.bound = (~self.free).astype(float)
+
+    @classmethod
+    def at(cls, point: Point) -> _Metric:
+        """From the mean curvature at a point."""
+        objective = point.objective
         diagonal = Preconditioner(objective)
         diagonal.kind = "diagonal"
         diagonal.refresh(point, mean=True)
-        self.inverse = np.maximum(diagonal(np.ones(layout.size)), 1e-300)
+        return cls(objective, np.maximum(diagonal(np.ones(objective.size)), 1e-300))
 
     def prox(self, w: Floats, step: float) -> Floats:
         shrunk = np.sign(w) * np.maximum(np.abs(w) - self.objective.l1 * step * self.inverse, 0.0)

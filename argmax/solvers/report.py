@@ -1,18 +1,50 @@
-"""The running account of a solver: history, limits, callbacks, and the reason it stopped."""
+"""The running account of a solver: history, limits, callbacks, and the reason it stopped.
+
+A run that was cut off can go on: after every pass a solver can say all that it holds (``Snapshot``), a
+``Keeper`` among the callbacks puts that somewhere safe, and ``minimise`` takes it up where it left off.
+"""
 
 from __future__ import annotations
 
 import math
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 from ..objective import Objective, Point
 from ..records import Floats, Solution
 
-__all__ = ["Progress", "Report"]
+__all__ = ["Keeper", "Progress", "Report", "Snapshot", "Values"]
+
+Values = dict[str, Any]
+"""What a solver holds at the end of a pass, by name: arrays, numbers, flags and words."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Where a run stood at the end of a pass: all it takes to go on as if it had never stopped.
+
+    Given to ``minimise`` as its ``state``, it leads to the same bits as the run that it comes from. The
+    arrays of ``values`` are never changed afterwards.
+
+    >>> from argmax import SoftmaxRegression
+    >>> from sklearn.datasets import load_iris
+    >>> kept = []
+    >>> model = SoftmaxRegression(callbacks=[lambda progress: kept.append(progress.snapshot())])
+    >>> _ = model.fit(*load_iris(return_X_y=True))
+    >>> kept[2].solver, kept[2].passes, sorted(kept[2].values)
+    ('newton', 3, ['best', 'precise', 'w'])
+    """
+
+    solver: str
+    passes: int
+    seconds: float
+    history: tuple[tuple[float, float, float], ...] = field(repr=False)
+    values: Values = field(repr=False)
 
 
 @final
@@ -35,9 +67,32 @@ class Progress:
     gap: float
     relative_gap: float
     w: Floats
+    last: bool = False
+    """Whether a limit (``max_iter``, ``time_limit``) ends the run here."""
+    take: Callable[[], Snapshot] | None = field(default=None, repr=False, compare=False)
+
+    def snapshot(self) -> Snapshot | None:
+        """The whole state of the run, to be asked for during the call; None where a pass has none."""
+        return None if self.take is None else self.take()
 
 
 Callback = Callable[[Progress], Any]
+
+
+class Keeper(ABC):
+    """A callback that keeps snapshots, and can hand one back when the same problem is met again."""
+
+    @abstractmethod
+    def __call__(self, progress: Progress) -> Any:
+        """Told after every pass, as any callback."""
+
+    @abstractmethod
+    def found(self, problem: Values) -> Snapshot | None:
+        """Before the first pass: the snapshot to go on from, if there is one.
+
+        ``problem`` describes in words and numbers what is being solved. A keeper that holds a snapshot
+        of another problem raises.
+        """
 
 
 @final
@@ -68,35 +123,87 @@ class Report:
         self.status, self.message = "", ""
         self.began = time.perf_counter()
         self.w: Floats | None = None
+        self.solver = ""
         self._shown = 0.0
+        self._before = 0.0  # seconds of the runs that this one continues
+        self._told = False
 
     @property
     def seconds(self) -> float:
-        """Since the report was made."""
-        return time.perf_counter() - self.began
+        """Since the report was made, and those of the runs that this one continues."""
+        return self._before + time.perf_counter() - self.began
 
     def out_of_time(self) -> bool:
-        """For loops inside a pass: whether ``time_limit`` is spent."""
-        return self.time_limit is not None and self.seconds >= self.time_limit
+        """For loops inside a pass: whether ``time_limit`` is spent. It counts from this run's start."""
+        return self.time_limit is not None and self.seconds - self._before >= self.time_limit
+
+    def resume(self, snapshot: Snapshot, told: bool = True) -> None:
+        """Go on with the account of a snapshot: its passes, seconds and history.
+
+        With ``told`` the next call is about the pass that the snapshot was taken at: already noted.
+        """
+        self.passes, self._before = snapshot.passes, snapshot.seconds
+        self.history, self._told = list(snapshot.history), told
+
+    def reached(self, point: Point, keep: Callable[[], Values] = dict, **held: Any) -> bool:
+        """Take note of a pass that ended at ``point``; True means stop.
+
+        ``held`` and what ``keep`` returns are what else the solver holds there. A point that one pass at
+        its w would not bring back to the bit has no snapshot.
+        """
+        objective = point.objective
+
+        def values() -> Values:
+            return {"w": point.w, "precise": objective.problem.layout.precise, **held, **keep()}
+
+        state = values if point.fresh else None
+        return self(objective, point.w, point.value, point.gap, state=state)
 
     def __call__(
-        self, objective: Objective, w: Floats, value: float, gap: float, passes: int = 1
+        self,
+        objective: Objective,
+        w: Floats,
+        value: float,
+        gap: float,
+        passes: int = 1,
+        state: Callable[[], Values] | None = None,
     ) -> bool:
         """Take note of a pass (or of several, where looking costs as much as moving); True means stop."""
         self.w = w
-        self.passes += passes
-        self.history.append((self.seconds, value, gap))
-        relative = gap / objective.zero if objective.zero else gap
-        progress = Progress(self.passes, self.seconds, value, gap, relative, w)
-        asked = [bool(callback(progress)) for callback in self.callbacks]
-        self._show(progress)
-        if any(asked):
+        asked = False
+        if self._told:
+            self._told = False
+        else:
+            self.passes += passes
+            self.history.append((self.seconds, value, gap))
+            asked = self._tell(objective, w, value, gap, state)
+        if asked:
             self._stop("stopped", "a callback asked to stop")
         elif self.out_of_time():
             self._stop("time_limit", f"time_limit of {self.time_limit:g} s reached")
         elif self.passes >= self.max_iter:
             self._stop("max_iter", f"max_iter of {self.max_iter} passes reached")
         return bool(self.status)
+
+    def _tell(
+        self,
+        objective: Objective,
+        w: Floats,
+        value: float,
+        gap: float,
+        state: Callable[[], Values] | None,
+    ) -> bool:
+        """Every callback is told, even after one has asked to stop."""
+        relative = gap / objective.zero if objective.zero else gap
+        last = self.out_of_time() or self.passes >= self.max_iter
+        take = None if state is None else lambda: self._snapshot(state())
+        progress = Progress(self.passes, self.seconds, value, gap, relative, w, last, take)
+        asked = [bool(callback(progress)) for callback in self.callbacks]
+        self._show(progress)
+        return any(asked)
+
+    def _snapshot(self, values: Values) -> Snapshot:
+        return Snapshot(self.solver, self.passes, self.seconds, tuple(self.history), values)
 
     def promising(self, point: Point) -> bool:
         """Whether the gap is within tol · F(0); a proof only where the point is settled."""
