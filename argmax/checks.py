@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from .errors import (
     ArgmaxError,
@@ -27,7 +27,9 @@ from .kernels import compiled
 from .records import Csr, Floats, Ints, Rows, Scores
 
 __all__ = [
+    "block",
     "choice",
+    "class_factors",
     "class_weights",
     "comparable_labels",
     "compressed",
@@ -257,6 +259,24 @@ def rows(
     return result
 
 
+def block(X: Any, dtype: Any = None) -> Rows:
+    """The same for some rows of a larger set, before there is an estimator. They may be none."""
+    _no_mask("X", X)
+    kinds = [np.float64, np.float32] if dtype is None else np.dtype(dtype)
+    with _ours():
+        sparse_structure(X)
+        X = check_array(
+            X,
+            accept_sparse="csr",
+            accept_large_sparse=True,
+            dtype=kinds,
+            order="C",
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+        )
+        return compressed(X) if sp.issparse(X) else X
+
+
 def compressed(X: Any, sum_duplicates: bool = True) -> Csr:
     """A scipy CSR matrix as our record: duplicates summed, indices 32 bits wide where they fit."""
     used = int(X.indptr[-1])  # SciPy allows a tail that no row uses
@@ -432,7 +452,8 @@ def same_length(**named: Any) -> None:
     lengths(**found)
 
 
-def sample_weight(weight: Any, n: int) -> Floats:
+def sample_weight(weight: Any, n: int, all_zero: bool = False) -> Floats:
+    """A finite weight ≥ 0 for each row; some must be positive, unless ``all_zero`` is fine."""
     if weight is None:
         return np.ones(n)
     if isinstance(weight, numbers.Real):
@@ -458,37 +479,43 @@ def sample_weight(weight: Any, n: int) -> Floats:
             f"sample_weight must not be negative; got {result[at]:g} at row {at}. Negative values in "
             "data passed as sample weights have no meaning in a loss."
         )
-    if not result.any():
+    if not result.any() and not all_zero:
         raise InvalidInput("sample_weight is zero everywhere: no row is left to learn from.")
     return result
 
 
 def class_weights(setting: Any, classes: Any, codes: Ints, weight: Floats) -> Floats:
     """Weights of the rows, multiplied by the weights of their classes."""
-    if setting is None:
+    totals = np.bincount(codes, weights=weight, minlength=len(classes))
+    factors = class_factors(setting, classes, totals)
+    if factors is None:
         return weight
-    if isinstance(setting, str):
-        choice("class_weight", setting, ("balanced",))
-        totals = np.bincount(codes, weights=weight, minlength=len(classes))
-        present = totals > 0  # a class whose rows have no weight is not there, and is not counted
-        factors = weight.sum() / (present.sum() * np.where(present, totals, 1.0))
-    elif isinstance(setting, Mapping):
-        known = dict(zip(classes.tolist(), range(len(classes)), strict=True))
-        if absent := [label for label in setting if label not in known]:
-            raise InvalidInput(
-                f"class_weight names {_listed(absent)}, which y does not have. "
-                f"Remove them; the classes of y are {_listed(list(known))}."
-            )
-        factors = np.ones(len(classes))
-        for label, value in setting.items():
-            factors[known[label]] = number(
-                f"class_weight[{label!r}]", value, 0.0, sys.float_info.max
-            )
-    else:
-        raise WrongType(f"class_weight must be None, 'balanced' or a dict; got {setting!r}.")
     with np.errstate(over="ignore"):  # ``magnitude`` refuses what overflows
         result: Floats = weight * factors[codes]
     return result
+
+
+def class_factors(setting: Any, classes: Any, totals: Floats) -> Floats | None:
+    """What the weights of each class are multiplied by (k,), given their totals; None: nothing."""
+    if setting is None:
+        return None
+    if isinstance(setting, str):
+        choice("class_weight", setting, ("balanced",))
+        present = totals > 0  # a class whose rows have no weight is not there, and is not counted
+        shares = present.sum() * np.where(present, totals, 1.0)
+        return np.asarray(totals[present].sum() / shares)
+    if not isinstance(setting, Mapping):
+        raise WrongType(f"class_weight must be None, 'balanced' or a dict; got {setting!r}.")
+    known = dict(zip(classes.tolist(), range(len(classes)), strict=True))
+    if absent := [label for label in setting if label not in known]:
+        raise InvalidInput(
+            f"class_weight names {_listed(absent)}, which y does not have. "
+            f"Remove them; the classes of y are {_listed(list(known))}."
+        )
+    factors = np.ones(len(classes))
+    for label, value in setting.items():
+        factors[known[label]] = number(f"class_weight[{label!r}]", value, 0.0, sys.float_info.max)
+    return factors
 
 
 def _listed(labels: list[Any]) -> str:
