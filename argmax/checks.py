@@ -486,19 +486,19 @@ def sample_weight(weight: Any, n: int, all_zero: bool = False) -> Floats:
 
 def class_weights(setting: Any, classes: Any, codes: Ints, weight: Floats) -> Floats:
     """Weights of the rows, multiplied by the weights of their classes."""
+    if setting is None:
+        return weight
     totals = np.bincount(codes, weights=weight, minlength=len(classes))
     factors = class_factors(setting, classes, totals)
-    if factors is None:
-        return weight
     with np.errstate(over="ignore"):  # ``magnitude`` refuses what overflows
         result: Floats = weight * factors[codes]
     return result
 
 
-def class_factors(setting: Any, classes: Any, totals: Floats) -> Floats | None:
-    """What the weights of each class are multiplied by (k,), given their totals; None: nothing."""
+def class_factors(setting: Any, classes: Any, totals: Floats) -> Floats:
+    """What the weights of each class are multiplied by (k,), given their totals."""
     if setting is None:
-        return None
+        return np.ones(len(classes))
     if isinstance(setting, str):
         choice("class_weight", setting, ("balanced",))
         present = totals > 0  # a class whose rows have no weight is not there, and is not counted
