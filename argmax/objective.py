@@ -38,8 +38,8 @@ __all__ = ["Line", "Objective", "Point"]
 SMALL_WORK = 100_000
 """Multiply-adds of a pass that costs next to nothing."""
 
-RANGE = 2**16
-"""Weights worked on together: half a megabyte of each vector, so that a few of them stay in the cache."""
+RANGE = 2**17
+"""Weights worked on together: enough to be worth a thread, and with a few vectors still in the cache."""
 
 
 @final
@@ -152,30 +152,17 @@ class Objective:
 
     def dot(self, a: Floats, b: Floats) -> float:
         """⟨a, b⟩ over all weights."""
-        return float(sum(self.sweep(lambda s: a[s] @ b[s])))
+        return float(sum(self.sweep(lambda s: np.dot(a[s], b[s]))))
 
-    def moved(self, w: Floats, step: float, direction: Floats) -> Floats:
-        """w + step · direction."""
-        result = np.empty_like(w)
+    def combined(self, a: float, x: Floats, b: float, y: Floats) -> Floats:
+        """a x + b y."""
+        if self.size <= RANGE:
+            return a * x + b * y
+        from .kernels import vectors
 
-        def piece(s: slice) -> None:
-            np.multiply(direction[s], step, out=result[s])
-            result[s] += w[s]
-
-        self.sweep(piece)
-        return result
-
-    def penalised_sum(self, data: Floats, v: Floats, scale: float = 1.0) -> Floats:
-        """scale · data + l2 · v; the free entries get scale · data alone."""
-        result, free = np.empty_like(v), self.problem.layout.free
-
-        def piece(s: slice) -> None:
-            np.multiply(v[s], self.l2, out=result[s])
-            result[s] += data[s] if scale == 1.0 else scale * data[s]
-
-        self.sweep(piece)
-        result[free] = scale * data[free]
-        return result
+        out = np.empty_like(x)
+        self.sweep(lambda s: vectors.combine(a, x[s], b, y[s], out[s]))
+        return out
 
     def at(self, w: Floats, base: Any = None, shift: Floats | None = None) -> Point:
         """F, its gradient and its certificate at w: one pass over the data.
@@ -187,7 +174,7 @@ class Objective:
         self.latest = stamp if base is None else None
         gradient = sums["gradient"]
         if self.C != 1.0:
-            self.sweep(lambda s: np.multiply(gradient[s], self.C, out=gradient[s]))
+            gradient *= self.C
         return Point(self, w, stamp, self.C * sums["value"], gradient)
 
     def bound(self, w: Floats) -> Floats:
@@ -198,7 +185,7 @@ class Objective:
 
     def square(self, v: Floats) -> float:
         """‖v‖² over the penalised entries, without a copy of v."""
-        return float(sum(self.sweep(lambda s: v[s] @ v[s], penalised=True)))
+        return float(sum(self.sweep(lambda s: np.dot(v[s], v[s]), penalised=True)))
 
     def penalty(self, w: Floats) -> float:
         """Ω(w)."""
@@ -259,7 +246,9 @@ class Point:
         if not self.objective.l2:
             return self.data_gradient
         if self._gradient is None:
-            self._gradient = self.objective.penalised_sum(self.data_gradient, self.w)
+            objective, free = self.objective, self.objective.problem.layout.free
+            self._gradient = objective.combined(1.0, self.data_gradient, objective.l2, self.w)
+            self._gradient[free] = self.data_gradient[free]
         return self._gradient
 
     @property
@@ -301,7 +290,10 @@ class Point:
         """∇²F(w) v, from the scores that the pass at w left behind."""
         objective = self.objective
         sums = objective.fold(passes.curvature, self.w, self.stamp, v)
-        return objective.penalised_sum(sums["gradient"], v, objective.C)
+        data, free = sums["gradient"], objective.problem.layout.free
+        product = objective.combined(objective.C, data, objective.l2, v)
+        product[free] = objective.C * data[free]
+        return product
 
     def line(self, direction: Floats) -> Line:
         """F along w + step · direction, each trial costing no product with x."""
@@ -317,8 +309,12 @@ class Line:
         objective, self.stamp = point.objective, object()
         objective.fold(passes.direction, point.w, point.stamp, direction, self.stamp)
         w, v = point.w, direction
-        products = objective.sweep(lambda s: (w[s] @ w[s], w[s] @ v[s], v[s] @ v[s]), True)
-        self._ww, self._wv, self._vv = (float(sum(part)) for part in zip(*products, strict=True))
+
+        def products(s: slice) -> tuple[float, float, float]:
+            return np.dot(w[s], w[s]), np.dot(w[s], v[s]), np.dot(v[s], v[s])
+
+        sums = zip(*objective.sweep(products, penalised=True), strict=True)
+        self._ww, self._wv, self._vv = (float(sum(part)) for part in sums)
 
     def close(self) -> None:
         """Give back the memory of the scores of ``direction``."""

@@ -15,6 +15,7 @@ order of every sum comes from the data, not from the threads.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,8 @@ __all__ = [
 ]
 
 
-GRAM_ROWS, GRAM_VALUES, GRAM_OWNERS = 512, 2**15, 16
-"""Rows multiplied at once into a Gram matrix, or as many as have so many values; and how many share the
-work, if it is large."""
+GRAM_ROWS, GRAM_VALUES, GRAM_TILES = 512, 2**15, 6
+"""Rows multiplied at once into a Gram matrix, or as many as have so many values; and the tiles on a side."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,8 @@ def curvature(
     layout, space = problem.layout, problem.space
     ahead = layout.weights(direction, layout.product_dtype(shard.structures.rows))
     marginals = _marginals(shard, crew, problem, w, stamp)
+    if _fusible(shard, problem) and shard.by_columns:
+        return _curvature_by_columns(shard, crew, problem, ahead, marginals)
 
     def block_residual(block: int) -> tuple[float, Scores]:
         structures, truth, nodes = shard.open(block)
@@ -188,6 +190,31 @@ def curvature(
         return 0.0, out
 
     return _adjoint(shard, crew, problem, block_residual)
+
+
+def _curvature_by_columns(
+    shard: Shard, crew: Crew, problem: Problem, ahead: Weights, marginals: Floats
+) -> Sums:
+    """``curvature`` of sparse rows by one kernel call a block, then the owners of the columns."""
+    from .kernels import fused
+
+    layout = problem.layout
+    residual = shard.padded_residual(layout.width)
+
+    def rows_of(block: int) -> Floats:
+        structures, truth, nodes = shard.open(block)
+        assert isinstance(structures.rows, Csr)
+        bias = np.zeros(layout.columns if layout.intercept else 0)
+        weight = _weight(truth.weight, nodes)
+        rest = (ahead.W, ahead.b, marginals[nodes], weight, residual[nodes], bias)
+        fused.csr_curvature(*csr_arguments(structures.rows), *rest)
+        return bias
+
+    totals = crew.run(rows_of, len(shard.blocks))
+    gradient = _columns(shard, crew, problem, residual)
+    if layout.intercept:
+        layout.matrix(gradient)[layout.features, : layout.columns] += sum(totals)
+    return {"gradient": gradient}
 
 
 def direction(
@@ -311,29 +338,24 @@ def gram(
     rows = shard.structures.rows
     assert not isinstance(rows, Csr)  # sparse rows are preconditioned by their diagonal
     total, d = np.zeros((side, side)), layout.features
-    owners, batch = (GRAM_OWNERS if d >= 256 else 1), max(GRAM_VALUES // d, GRAM_ROWS)
-    # Owners of ranges of rows of the lower triangle; the square root makes their areas equal.
-    bounds = np.unique((d * np.sqrt(np.linspace(0.0, 1.0, owners + 1))).astype(int))
-    root = np.sqrt(share).astype(rows.dtype)
-    buffer = np.empty((min(batch, len(root)), d), rows.dtype)
-    for first in range(0, len(root), batch):
-        sample = rows[first * every : (first + batch) * every : every]
-        scale, scaled = root[first : first + batch], buffer[: len(sample)]
-        pieces = np.linspace(0, len(sample), owners + 1).astype(int)
+    sample, c = rows[::every], share.astype(rows.dtype)
+    batch = max(GRAM_VALUES // d, GRAM_ROWS)
+    # The lower triangle in square tiles, one owner each: narrow ones would read the sample too often.
+    edges = np.linspace(0, d, 1 + max(1, min(d // 48, GRAM_TILES))).astype(int)
+    tiles = [(a, b) for a in pairwise(edges) for b in pairwise(edges) if b[0] <= a[0]]
 
-        def fill(i: int, sample: Any = sample, scale: Any = scale, pieces: Any = pieces) -> None:
-            piece = slice(pieces[i], pieces[i + 1])
-            np.multiply(sample[piece], scale[piece, None], out=buffer[piece])
+    def owner(i: int) -> None:
+        (low, high), (left, right) = tiles[i]
+        for first in range(0, len(sample), batch):
+            some = slice(first, first + batch)
+            weighted = sample[some, low:high] * c[some, None]
+            total[low:high, left:right] += weighted.T @ sample[some, left:right]
+            if layout.intercept and left == 0:
+                total[d, low:high] += weighted.sum(axis=0)
 
-        def owner(i: int, scaled: Any = scaled) -> None:
-            low, high = bounds[i], bounds[i + 1]
-            total[low:high, :high] += scaled[:, low:high].T @ scaled[:, :high]
-
-        crew.run(fill, owners)
-        crew.run(owner, len(bounds) - 1)
-        if layout.intercept:
-            total[d, :d] += scale @ scaled
-            total[d, d] += float(scale @ scale)
+    crew.run(owner, len(tiles))
+    if layout.intercept:
+        total[d, d] = share.sum()
     return {"gram": total, "rows": float(s.sum())}
 
 
@@ -463,8 +485,9 @@ def _squares_by_column(shard: Shard, crew: Crew, share: Floats) -> Floats:
     """Σ_i share_i x_ij² for each feature j, each range of features by its owner."""
     from .kernels import products
 
-    ranges, rows = shard.column_ranges(), shard.by_column
+    rows = shard.by_column(crew.run)
     assert isinstance(rows, Csr)
+    ranges = shard.column_ranges(rows)
     total = np.empty(len(rows))
 
     def owner(i: int) -> None:
@@ -552,7 +575,8 @@ def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residu
 
 def _columns(shard: Shard, crew: Crew, problem: Problem, node: Floats) -> Floats:
     """Xᵀ node, each range of features by its owner; zero in the entries that no row of X enters."""
-    ranges, rows, layout = shard.column_ranges(), shard.by_column, problem.layout
+    rows, layout = shard.by_column(crew.run), problem.layout
+    ranges = shard.column_ranges(rows)
     gradient = np.empty(
         layout.size
     )  # not zeros: its pages are touched first by their owners, in parallel

@@ -169,6 +169,37 @@ def csr_residuals(indptr, indices, values, step, W, b, y, weight, ready, kept, R
     return math.fsum(value)
 
 
+def csr_curvature(indptr, indices, values, step, V, v, p, weight, R, bias):
+    ahead, residual = np.empty(p.shape), np.empty(p.shape)
+    csr_scores(indptr, indices, values, step, V, v, ahead)
+    curvature(p, weight, ahead, residual)
+    for i in range(len(p)):
+        for c in range(p.shape[1]):
+            R[i, c] = residual[i, c]
+            if len(bias):
+                bias[c] += residual[i, c]
+
+
+# kernels/vectors.py
+
+
+def combine(a, x, b, y, out):
+    for i in range(len(out)):
+        out[i] = a * x[i] + b * y[i]
+
+
+def conjugate_step(step, p, product, d, residual):
+    for i in range(len(d)):
+        d[i] += step * p[i]
+        residual[i] -= step * product[i]
+
+
+def scale_rows(table, scale, out):
+    for j in range(len(scale)):
+        for c in range(table.shape[1]):
+            out[j, c] = scale[j] * table[j, c]
+
+
 # kernels/quadratic.py
 
 

@@ -43,6 +43,10 @@ class Engine(ABC):
         What it yields works in this process, for chores such as checking the input.
         """
 
+    def share(self, piece: Callable[[int], Any], count: int) -> list[Any]:
+        """[piece(0), …, piece(count − 1)] in this process: arithmetic on weights, not on examples."""
+        return [piece(i) for i in range(count)]
+
     @abstractmethod
     def fold(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Sums:
         """Σ over shards of ``task(shard, crew, *arguments)``."""

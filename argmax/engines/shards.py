@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import math
+import threading
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
 
-from ..layouts import Layout, as_matrix
+from ..kernels import compiled
+from ..layouts import Layout, as_matrix, csr_arguments
 from ..records import Csr, Floats, Ints, Rows, Structures, Truth
+from .columns import transposed_on_disk
+from .files import Scratch
+from .reading import Reading
 
-__all__ = ["Shard", "cut", "row_bytes"]
+__all__ = ["Shard", "Stamp", "cut", "row_bytes"]
 
-SHARD_BYTES = 2**30
-"""A shard is as large as a worker likes to load at once."""
+SHARD_BYTES = 2**29
+"""A shard is as large as a worker likes to load at once, with the scores that tasks leave there."""
+
+SLOTS = 4
+"""Scores of a shard that may be kept at once: of the point, of a direction, marginals, residuals."""
+
+GRADIENTS = 4
+"""A shard is at least as large as so many gradients: adding up its own must not be the main work."""
 
 BLOCK_WORK = 500_000, 50_000_000
 """Multiply-adds of a block of rows: enough to hide the call, short enough to interrupt (some 20 ms)."""
@@ -27,11 +42,46 @@ PART_BYTES = 2**24
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False)
+class Stamp:
+    """Names a point for what tasks leave behind, and says how to have it again where it is gone.
+
+    The scores are those of w; or those of ``base``, an earlier stamp, with the intercept moved by
+    ``shift``. Copies that travelled to another process are equal to the original.
+
+    >>> import numpy as np
+    >>> from argmax.engines.shards import Stamp
+    >>> here = Stamp(np.zeros(3))
+    >>> there = here.moved(np.ones(1))
+    >>> there.base == here, there == here, there.w is here.w
+    (True, False, True)
+    """
+
+    w: Floats
+    base: Stamp | None = None
+    shift: Floats | None = None
+    name: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def moved(self, shift: Floats) -> Stamp:
+        """The point that differs by a shift of the intercept alone."""
+        return Stamp(self.w, self, shift)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stamp) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+@final
 class Shard:
     """Some consecutive examples, how they are cut into blocks, and what earlier tasks left here.
 
     ``slots`` holds arrays stamped with the point they belong to: scores for a line search, marginals
     for a Hessian product. A task finding no slot, or one with another stamp, computes it anew.
+
+    With ``reading`` the structures and the truth lie in files, and a block is read when it is opened;
+    slots then wait in ``scratch`` from one task to the next.
 
     >>> import numpy as np
     >>> from argmax.engines import Shard
@@ -42,19 +92,43 @@ class Shard:
     [(0, 4)]
     """
 
-    def __init__(self, structures: Structures, truth: Truth, layout: Layout) -> None:
-        self.structures, self.truth = structures, truth
+    def __init__(
+        self,
+        structures: Structures,
+        truth: Truth,
+        layout: Layout,
+        reading: Reading | None = None,
+        scratch: Scratch | None = None,
+    ) -> None:
+        self.structures, self.truth, self.layout = structures, truth, layout
+        self.reading, self._scratch = reading, scratch
         self.work = entries(structures.rows) * layout.width
         self.blocks = _blocks(structures, self.work)
         private = min(PART_BYTES, max(2**20, row_bytes(structures.rows) // 128))
         self.parts = _parts(self.work, 8 * layout.size, private, len(self.blocks))
         self.slots: dict[str, tuple[Any, Any]] = {}
+        self._parked: dict[str, tuple[Any, Any]] = {}
+        self.lock = threading.Lock()
         self._transposed: Csr | None = None
         self.groups = _groups(self.blocks, self.work)
         self._opened: dict[tuple[int, int], tuple[Structures, Truth, slice]] = {}
 
     def __len__(self) -> int:
         return len(self.structures)
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether a block is read from files when it is opened."""
+        return self.reading is not None
+
+    @property
+    def sparse(self) -> bool:
+        return isinstance(self.structures.rows, Csr)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of the rows."""
+        return self.structures.rows.dtype
 
     @property
     def by_columns(self) -> bool:
@@ -69,26 +143,85 @@ class Shard:
         """The same for a group of blocks: larger pieces for lighter work."""
         return self._open(self.groups[group])
 
+    def answers(self, group: int) -> tuple[Truth, slice, Ints | None]:
+        """The truth, the nodes and the offsets of a group, for work that does not look at x."""
+        if self.reading is None:
+            structures, truth, nodes = self._open(self.groups[group])
+            return truth, nodes, structures.offsets
+        nodes = slice(*self.groups[group])
+        return self.reading.truth(self.truth.block(nodes, nodes)), nodes, None
+
     def _open(self, bounds: tuple[int, int]) -> tuple[Structures, Truth, slice]:
         # Kept, because while one thread makes views the others wait for the interpreter's lock.
         found = self._opened.get(bounds)
         if found is None:
             nodes, examples = slice(*self.structures.node_range(*bounds)), slice(*bounds)
-            found = self.structures[examples], self.truth.block(examples, nodes), nodes
+            structures, truth = self.structures[examples], self.truth.block(examples, nodes)
+            if self.reading is not None:
+                rows = self.reading.rows(structures.rows)
+                return Structures(rows), self.reading.truth(truth), nodes
+            found = structures, truth, nodes
             self._opened[bounds] = found
         return found
 
+    def every(self, step: int) -> Floats:
+        """Every ``step``-th dense row, from the first on."""
+        rows = self.structures.rows
+        assert not isinstance(rows, Csr)
+        return rows[::step] if self.reading is None else self.reading.rows(rows[::step])  # type: ignore[return-value]
+
+    def weights(self) -> Floats | None:
+        """The weights of all examples, or None where all are 1."""
+        return self.truth.weight if self.reading is None else self.reading.truth(self.truth).weight
+
+    def loaded(self) -> Shard:
+        """This shard with all of it in memory."""
+        if self.reading is None:
+            return self
+        rows, truth = self.reading.rows(self.structures.rows), self.reading.truth(self.truth)
+        return Shard(Structures(rows), truth, self.layout)
+
+    # A copy that travels to another process leaves behind what tasks left here.
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.structures, self.truth, self.layout, self.reading
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.__init__(*state)  # type: ignore[misc]
+
+    def __sizeof__(self) -> int:
+        return 0 if self.on_disk else row_bytes(self.structures.rows)  # what dask goes by
+
+    # Slots
+
     def kept(self, name: str, stamp: Any) -> Any:
         """What a task left under this name for this point, or None."""
+        if name in self._parked and self._scratch is not None:
+            mark, array = self._parked.pop(name)
+            if mark == stamp:
+                self.slots[name] = (mark, self._scratch.fetch(array))
         found = self.slots.get(name)
-        return found[1] if found is not None and found[0] is stamp else None
+        return found[1] if found is not None and found[0] == stamp else None
 
     def keep(self, name: str, stamp: Any, shape: tuple[int, ...]) -> Any:
         """An array to fill under this name for this point; the memory of an older one is used again."""
+        self._parked.pop(name, None)
         found = self.slots.get(name)
         array = np.empty(shape) if found is None or found[1].shape != shape else found[1]
         self.slots[name] = (stamp, array)
         return array
+
+    def drop(self, name: str, stamp: Any) -> None:
+        """Give back the memory of what was left under this name for this point."""
+        for held in (self.slots, self._parked):
+            if name in held and held[name][0] == stamp:
+                del held[name]
+
+    def rest(self) -> None:
+        """Between two tasks the slots of a shard in files wait in its scratch, which may be a file too."""
+        if self._scratch is None:
+            return
+        ...
 
     def padded_residual(self, width: int) -> Floats:
         """Memory for residuals (N, width); columns beyond the labels are cleared once and stay zero."""
@@ -99,34 +232,69 @@ class Shard:
         residual: Floats = self.slots["residual"][1]
         return residual
 
-    @property
-    def by_column(self) -> Rows:
+    def by_column(self, run: Run) -> Rows:
         """What an owner of features reads: sparse rows transposed (once), dense rows as they are."""
         rows = self.structures.rows
         if not isinstance(rows, Csr):
             return rows
         if self._transposed is None:
-            columns = as_matrix(rows).tocsc()
-            kind = rows.indices.dtype
-            self._transposed = Csr(
-                columns.indptr.astype(kind, copy=False),
-                columns.indices.astype(kind, copy=False),
-                columns.data,
-                len(rows),
-            )
+            starts = [self.structures.node_range(*group)[0] for group in self.groups]
+            self._transposed = transposed(rows, starts, run)
         return self._transposed
 
-    def column_ranges(self) -> list[slice]:
-        """Consecutive features, with about the same number of entries in each range."""
+    def column_ranges(self, rows: Rows) -> list[slice]:
+        """Consecutive features of ``by_column``, with about the same number of entries in each range."""
         low, _ = BLOCK_WORK
         count = int(np.clip(self.work // low, 1, PIECES))
-        rows = self.by_column
         if isinstance(rows, Csr):
             bounds = np.searchsorted(rows.indptr, np.linspace(0, rows.entries, count + 1))
             bounds[0], bounds[-1] = 0, len(rows)
         else:
             bounds = np.linspace(0, rows.shape[1], count + 1).astype(int)
         return [slice(int(a), int(b)) for a, b in pairwise(np.unique(bounds))]
+
+
+Run = Callable[[Callable[[int], Any], int], list[Any]]
+"""``Crew.run``: pieces of work side by side."""
+
+
+def transposed(rows: Csr, starts: list[int], run: Run) -> Csr:
+    """The columns of some rows, each in the order of the rows; ``starts`` cut the work into pieces.
+
+    >>> import numpy as np
+    >>> from argmax.engines.shards import transposed
+    >>> from argmax.records import Csr
+    >>> rows = Csr(np.array([0, 2, 3]), np.array([0, 2, 2]), None, 3)
+    >>> columns = transposed(rows, [0], lambda piece, count: [piece(i) for i in range(count)])
+    >>> columns.indptr, columns.indices
+    (array([0, 1, 1, 3]), array([0, 0, 1]))
+    """
+    kind, ends = rows.indices.dtype, [*starts[1:], len(rows)]
+    if not compiled(rows.entries):
+        columns = as_matrix(rows).tocsc()
+        indices, indptr = columns.indices.astype(kind), columns.indptr.astype(kind)
+        return Csr(indptr, indices, None if rows.values is None else columns.data, len(rows))
+    from ..kernels import structure
+
+    pieces = [rows[a:b] for a, b in zip(starts, ends, strict=True)]
+    counts = np.zeros((len(pieces) + 1, rows.width), kind)
+    run(
+        lambda i: structure.count_columns(pieces[i].indptr, rows.indices, counts[i + 1]),
+        len(pieces),
+    )
+    np.cumsum(counts, axis=0, out=counts)
+    indptr = np.zeros(rows.width + 1, kind)
+    np.cumsum(counts[-1], out=indptr[1:])
+    counts += indptr[:-1]  # now: where each piece's entries of each column begin
+    indices = np.empty(rows.entries, kind)
+    values = None if rows.values is None else np.empty(rows.entries, rows.values.dtype)
+
+    def place(i: int) -> None:
+        out = np.empty(0) if values is None else values
+        structure.transpose(*csr_arguments(pieces[i]), starts[i], counts[i], indices, out)
+
+    run(place, len(pieces))
+    return Csr(indptr, indices, values, len(rows))
 
 
 def entries(rows: Rows) -> int:

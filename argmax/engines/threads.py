@@ -6,8 +6,8 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from queue import SimpleQueue
 from typing import Any, final
 
 import joblib
@@ -37,7 +37,7 @@ class Threads(Engine):
 
     def __init__(self, n: int | None = None) -> None:
         self.n = joblib.cpu_count() if n is None else checks.positive_integer("n_threads", n)
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool: _Pool | None = None
         self._users, self._lock = 0, threading.Lock()
 
     def __repr__(self) -> str:
@@ -55,7 +55,7 @@ class Threads(Engine):
             # Fits that share one engine share its pool; the last one out closes it.
             with self._lock:
                 if self._users == 0 and self.n > 1:
-                    self._pool = ThreadPoolExecutor(self.n - 1, thread_name_prefix="argmax")
+                    self._pool = _Pool(self.n - 1)
                 self._users += 1
             try:
                 yield self
@@ -64,7 +64,7 @@ class Threads(Engine):
                     self._users -= 1
                     pool, self._pool = self._pool, None if self._users == 0 else self._pool
                 if self._pool is None and pool is not None:
-                    pool.shutdown()
+                    pool.close()
 
     def run(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         """[piece(0), …, piece(count − 1)]; the calling thread works too."""
@@ -80,16 +80,18 @@ class Threads(Engine):
             finally:  # no tickets left, or an error: nobody need begin another piece
                 stopped.set()
 
-        helpers = [self._pool.submit(work) for _ in range(min(self.n, count) - 1)]
+        helped = self._pool.start(work, min(self.n, count) - 1)
         try:
             work()
         finally:  # after an error or Ctrl-C the helpers finish the piece in hand, no more
             stopped.set()
-            for helper in helpers:
-                helper.exception()
-        for helper in helpers:
-            helper.result()
+            errors = [error for error in helped() if error is not None]
+        if errors:
+            raise errors[0]
         return results
+
+    def share(self, piece: Callable[[int], Any], count: int) -> list[Any]:
+        return self.run(piece, count)
 
     def fold(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Sums:
         total: Sums | None = None
@@ -100,6 +102,48 @@ class Threads(Engine):
     def each(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Iterator[Sums]:
         for shard in shards:
             yield task(shard, self, *arguments)
+
+
+@final
+class _Pool:
+    """Threads that wait for work. A plain queue starts sixteen of them in a fifth of the time that
+    ``concurrent.futures`` takes, and a pass over the data may last no longer than that."""
+
+    def __init__(self, n: int) -> None:
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        names = [f"argmax-{i}" for i in range(n)]
+        self._threads = [threading.Thread(target=self._serve, name=name) for name in names]
+        for thread in self._threads:
+            thread.daemon = True  # a process may end, by an error, with a fit in the middle
+            thread.start()
+
+    def _serve(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()
+
+    def start(
+        self, work: Callable[[], None], times: int
+    ) -> Callable[[], list[BaseException | None]]:
+        """Have ``work`` done so many times; what comes back waits for the end and returns the errors."""
+        ended: SimpleQueue[BaseException | None] = SimpleQueue()
+
+        def job() -> None:
+            try:
+                work()
+            except BaseException as error:
+                ended.put(error)
+            else:
+                ended.put(None)
+
+        for _ in range(times):
+            self._jobs.put(job)
+        return lambda: [ended.get() for _ in range(times)]
+
+    def close(self) -> None:
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            thread.join()
 
 
 # BLAS with one thread. Its own threads would compete with ours and change the order of sums. The

@@ -8,11 +8,11 @@ Importing other kernels is safe here: the compile cache is named by a hash of th
 
 import numpy as np
 
-from .classes import nll
+from .classes import curvature, nll
 from .compile import kernel
 from .products import csr_adjoint, csr_scores, dense_adjoint, dense_scores
 
-__all__ = ["csr_log", "csr_residuals", "dense_log"]
+__all__ = ["csr_curvature", "csr_log", "csr_residuals", "dense_log"]
 
 ROWS = 48  # a multiple of the twelve and the sixteen rows that the dense products take at a time
 
@@ -77,3 +77,24 @@ def csr_residuals(indptr, indices, values, step, W, b, y, weight, ready, kept, R
         for c in range(len(bias)):
             bias[c] += residual[i, c]
     return total
+
+
+@kernel
+def csr_curvature(indptr, indices, values, step, V, v, p, weight, R, bias):
+    """Residuals of a Hessian product: R_i = s_i (diag p_i − p_i p_iᵀ) (v + Σ_j x_ij V_j).
+
+    Given V (d, P), v (m,), marginals p (n, m), weight s (n,). Filled R (n, P): columns m … P−1 untouched;
+    bias (m,) += Σ_i R_i.
+    """
+    n, m = p.shape
+    ahead = np.empty((ROWS, m))
+    for first in range(0, n, ROWS):
+        last = min(first + ROWS, n)
+        some = ahead[: last - first]
+        csr_scores(indptr[first : last + 1], indices, values, step, V, v, some)
+        curvature(p[first:last], weight[first:last], some, some)
+        for i in range(last - first):
+            for c in range(m):
+                R[first + i, c] = some[i, c]
+            for c in range(len(bias)):
+                bias[c] += some[i, c]

@@ -1,10 +1,10 @@
-"""Questions about the structure of sparse rows."""
+"""The structure of sparse rows: questions about it, and its transpose."""
 
 import numpy as np
 
 from .compile import kernel
 
-__all__ = ["has_duplicates"]
+__all__ = ["count_columns", "has_duplicates", "transpose"]
 
 
 @kernel
@@ -17,3 +17,31 @@ def has_duplicates(indptr, indices, width):
                 return True
             seen[indices[t]] = i
     return False
+
+
+# The transpose of some rows, by counting. Ranges of rows are worked on side by side: each counts its
+# entries in every column; the sums of those counts say where each range's entries go.
+
+
+@kernel
+def count_columns(indptr, indices, counts):
+    """counts_j += number of entries in column j. Given indptr (R+1,), indices. Added to counts (d,)."""
+    for t in range(indptr[0], indptr[-1]):
+        counts[indices[t]] += 1
+
+
+@kernel
+def transpose(indptr, indices, values, step, first, place, rows, entries):
+    """Put each entry of rows first, first + 1, … where its column has room: at place_j, then place_j + 1, …
+
+    Given indptr (R+1,), indices, values; place (d,), which moves on. Filled rows and entries (unless
+    step is 0: indicators) at those places, in the order of the rows.
+    """
+    for i in range(len(indptr) - 1):
+        for t in range(indptr[i], indptr[i + 1]):
+            j = indices[t]
+            at = place[j]
+            place[j] = at + 1
+            rows[at] = first + i
+            if step:
+                entries[at] = values[t]

@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ..objective import Objective, Point
+from ..objective import RANGE, Objective, Point
 from ..records import Floats, Solution
 from .base import Solver, begin
 from .line_search import search
@@ -96,7 +96,7 @@ def conjugate_gradient(
             break
         z = precondition(residual)
         rz, before = objective.dot(residual, z), rz
-        p = objective.moved(z, rz / before, p)
+        p = objective.combined(1.0, z, rz / before, p)
     return d if d.any() else z
 
 
@@ -105,10 +105,15 @@ def _advance(
 ) -> float:
     """d += step · p, residual −= step · product; returns ‖residual‖²."""
 
+    if objective.size <= RANGE:
+        d += step * p
+        residual -= step * product
+        return float(residual @ residual)
+    from ..kernels import vectors
+
     def piece(s: slice) -> float:
-        d[s] += step * p[s]
-        residual[s] -= step * product[s]
-        return float(residual[s] @ residual[s])
+        vectors.conjugate_step(step, p[s], product[s], d[s], residual[s])
+        return float(np.dot(residual[s], residual[s]))
 
     return float(sum(objective.sweep(piece)))
 
@@ -129,7 +134,7 @@ def newton_step(
     step = search(point.line(direction), point.value, slope)
     if step <= 0.0:
         return None
-    following = objective.at(objective.moved(point.w, step, direction))
+    following = objective.at(objective.combined(1.0, point.w, step, direction))
     return following if following.value < point.value else None
 
 

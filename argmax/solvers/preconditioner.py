@@ -110,10 +110,15 @@ class Preconditioner:
 
     def _scaled(self, table: Floats, out: Floats) -> None:
         """The rows of a table times the inverse diagonal, ranges of them side by side."""
+        if table.size <= RANGE:
+            np.multiply(table, self._inverse[:, None], out=out)
+            return
+        from ..kernels import vectors
+
         rows = max(RANGE // table.shape[1], 1)
 
         def piece(i: int) -> None:
             some = slice(i * rows, (i + 1) * rows)
-            np.multiply(table[some], self._inverse[some, None], out=out[some])
+            vectors.scale_rows(table[some], self._inverse[some], out[some])
 
         self.objective.engine.share(piece, -(-len(table) // rows))

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from argmax.checks import compressed
-from argmax.kernels import classes, dual, fused, products, quadratic, simd, structure
+from argmax.kernels import classes, dual, fused, products, quadratic, simd, structure, vectors
 from argmax.layouts import csr_arguments, padded
 from argmax.solvers.quadratic import minimise_quadratic
 from tests import naive
@@ -188,12 +188,35 @@ def test_fused_kernels(K, n, weighted, intercept, ready):
     same(fused.csr_residuals, naive.csr_residuals, *rows, *rest, residual, gradient[1])
 
 
+@pytest.mark.parametrize("K", [3, 5, 11])
+@pytest.mark.parametrize("n", [1, 48, 100])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_fused_curvature(K, n, intercept):
+    rng = np.random.default_rng(K)
+    rows, V, v = sparse(rng, n), weights(rng, 9, K), rng.normal(size=K)
+    p, weight = rng.dirichlet(np.ones(K), n), rng.uniform(0, 3, n)
+    residual, bias = np.full((n, padded(K)), 7.0), np.ones(K if intercept else 0)
+    same(fused.csr_curvature, naive.csr_curvature, *rows, V, v, p, weight, residual, bias)
+
+
 def test_fused_kernel_in_float32():
     rng = np.random.default_rng(0)
     X, W = rng.normal(size=(50, 9)).astype("f4"), weights(rng, 9, 5, np.float32)
     rest = (W, np.ones(5, "f4"), rng.integers(0, 5, 50), np.ones(1), False, np.empty((50, 5)))
     gradient = (weights(rng, 9, 5, np.float32), np.ones(5))
     same(fused.dense_log, naive.dense_log, X, *rest, *gradient, tol=3e-5)
+
+
+# vectors
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 100])
+def test_vectors(n):
+    x, y, z, u = np.random.default_rng(n).normal(size=(4, n))
+    same(vectors.combine, naive.combine, 0.3, x, -2.0, y, z)
+    same(vectors.conjugate_step, naive.conjugate_step, 0.7, x, y, z, u)
+    table = np.random.default_rng(n).normal(size=(n, 5))
+    same(vectors.scale_rows, naive.scale_rows, table, x, np.empty((n, 5)))
 
 
 # quadratic

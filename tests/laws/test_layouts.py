@@ -81,15 +81,16 @@ def test_the_adjoint_has_three_equal_forms(kind, n, d, k):
 
 
 def by_columns(layout, rows, residual):
-    from argmax.engines import Shard
+    from argmax.engines import Shard, Threads
     from argmax.records import Truth
 
     shard = Shard(Structures(rows), Truth(np.zeros(len(rows), np.intp)), layout)
     out, node = np.zeros(layout.size), np.zeros((len(rows), layout.width))
     node[:, : layout.columns] = layout.reduced(residual.node)
     layout.adjoint_shared(node[:, : layout.columns], None, out)
-    for columns in shard.column_ranges():
-        layout.adjoint_columns(shard.by_column, node, out, columns)
+    columns = shard.by_column(Threads(1).run)
+    for owned in shard.column_ranges(columns):
+        layout.adjoint_columns(columns, node, out, owned)
     return out
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from argmax.engines import Shard, cut
+from argmax.engines import Shard, Threads, cut
 from argmax.engines import shards as sizes
-from argmax.layouts import Layout
+from argmax.layouts import Layout, as_matrix
 from argmax.records import Structures, Truth
 from tests.laws.problems import make_rows
 
@@ -36,9 +36,9 @@ def test_blocks_cover_every_example_once_and_in_order(work, kind, monkeypatch):
 def test_column_ranges_cover_every_feature_once(kind, monkeypatch):
     monkeypatch.setattr(sizes, "BLOCK_WORK", (100, 1000))
     shard = Shard(*make(kind=kind))
-    covered = [j for columns in shard.column_ranges() for j in range(columns.start, columns.stop)]
-    assert covered == list(range(10))
-    assert len(shard.column_ranges()) > 1
+    ranges = shard.column_ranges(shard.by_column(Threads(1).run))
+    assert [j for owned in ranges for j in range(owned.start, owned.stop)] == list(range(10))
+    assert len(ranges) > 1
 
 
 def test_shards_cover_every_example_once(monkeypatch):
@@ -88,6 +88,21 @@ def test_a_slot_answers_to_its_own_point_only():
 
 def test_the_transpose_of_sparse_rows_is_kept():
     shard = Shard(*make(kind="csr"))
-    assert shard.by_column is shard.by_column
-    assert shard.by_column.shape == (10, 100)
-    assert shard.by_column.entries == shard.structures.rows.entries
+    run = Threads(1).run
+    assert shard.by_column(run) is shard.by_column(run)
+    assert shard.by_column(run).shape == (10, 100)
+    assert shard.by_column(run).entries == shard.structures.rows.entries
+
+
+@pytest.mark.parametrize("compiled", ["always", "never"])
+@pytest.mark.parametrize("kind", ["csr", "indicators"])
+@pytest.mark.parametrize("pieces", [1, 3, 7])
+def test_the_transpose_is_scipys_whatever_the_pieces(compiled, kind, pieces, monkeypatch):
+    monkeypatch.setenv("ARGMAX_COMPILED", compiled)
+    rows = make_rows(kind, np.random.default_rng(1), 100, 10)
+    starts = [i * 100 // pieces for i in range(pieces)]
+    columns = sizes.transposed(rows, starts, Threads(2).run)
+    expected = as_matrix(rows).tocsc()
+    np.testing.assert_array_equal(columns.indptr, expected.indptr)
+    np.testing.assert_array_equal(columns.indices, expected.indices)
+    np.testing.assert_array_equal(as_matrix(columns).data, expected.data)
