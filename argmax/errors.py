@@ -3,10 +3,12 @@
     ArgmaxError                  everything this library raises on purpose; has a stable ``code``
     ├── InvalidInput             a value is wrong                    (also a ValueError)
     │   ├── BadFile              what a file holds is malformed; has path, line and column
+    │   ├── ModelFileError       a file is not a model that this version can load
     │   └── NoLegalLabelling     constraints leave no answer at all
     ├── WrongType                a value has the wrong type          (also a TypeError)
     ├── Unsupported              two choices do not go together      (also a ValueError)
     ├── ResourceLimit            it would not fit                    (also a MemoryError)
+    ├── CannotWrite              a file could not be written         (also an OSError)
     ├── MissingExtra             an optional package is not there    (also an ImportError)
     └── NumericalFailure         arithmetic left the finite numbers  (also a RuntimeError)
 
@@ -20,8 +22,10 @@ from sklearn.exceptions import ConvergenceWarning
 __all__ = [
     "ArgmaxError",
     "BadFile",
+    "CannotWrite",
     "InvalidInput",
     "MissingExtra",
+    "ModelFileError",
     "NoLegalLabelling",
     "NotConverged",
     "NumericalFailure",
@@ -78,6 +82,12 @@ class BadFile(InvalidInput):
         self.path, self.line, self.column = path, line, column
 
 
+class ModelFileError(InvalidInput):
+    """A file is not a model file, was damaged, or does not follow the schema; no code of it was run."""
+
+    code = "model-file"
+
+
 class NoLegalLabelling(InvalidInput):
     """The constraints (scores of −inf) leave an example without any answer."""
 
@@ -100,6 +110,12 @@ class ResourceLimit(ArgmaxError, MemoryError):
     """The work would not fit into memory; the message has the figure and the way out."""
 
     code = "resource-limit"
+
+
+class CannotWrite(ArgmaxError, OSError):
+    """A file could not be written: what was there before still is, and nothing else was left behind."""
+
+    code = "cannot-write"
 
 
 class MissingExtra(ArgmaxError, ImportError):

@@ -8,10 +8,12 @@ from argmax import errors
 TREE = {
     "InvalidInput": ValueError,
     "BadFile": ValueError,
+    "ModelFileError": ValueError,
     "NoLegalLabelling": ValueError,
     "WrongType": TypeError,
     "Unsupported": ValueError,
     "ResourceLimit": MemoryError,
+    "CannotWrite": OSError,
     "MissingExtra": ImportError,
     "NumericalFailure": RuntimeError,
 }
