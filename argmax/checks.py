@@ -46,6 +46,7 @@ __all__ = [
     "sample_weight",
     "some_answer",
     "sparse_structure",
+    "table",
     "total_weight",
 ]
 
@@ -275,6 +276,14 @@ def block(X: Any, dtype: Any = None) -> Rows:
             ensure_min_samples=0,
         )
         return compressed(X) if sp.issparse(X) else X
+
+
+def table(X: Any) -> Floats:
+    """X (n, d) as numbers in which NaN is a missing value; whoever scales them refuses infinity."""
+    _no_mask("X", X)
+    with _ours():
+        result: Floats = check_array(X, dtype=np.float64, ensure_all_finite=False)
+    return result
 
 
 def compressed(X: Any, sum_duplicates: bool = True) -> Csr:
