@@ -239,24 +239,22 @@ class Layout:
             table[:d] += part
             bias += node.sum(axis=0) if self.intercept else 0.0
 
-    def adjoint_columns(self, by_column: Rows, node: Floats, out: Floats, columns: slice) -> None:
+    def adjoint_columns(self, piece: Rows, node: Floats, out: Floats, columns: slice) -> None:
         """W[columns] = (Xᵀ R)[columns]: one owner for each feature, who need not find zeros there.
 
-        ``by_column`` is the transposed sparse rows, or the dense rows themselves; ``node`` is (R, P),
-        padded with zeros.
+        ``piece`` holds these columns: transposed sparse rows, or dense ones; ``node`` is (R, P), padded
+        with zeros.
         """
         table = self.matrix(out)[columns]
-        if not isinstance(by_column, Csr):
-            table[:] = by_column[:, columns].T @ node.astype(
-                self.product_dtype(by_column), copy=False
-            )
+        if not isinstance(piece, Csr):
+            table[:] = piece.T @ node.astype(self.product_dtype(piece), copy=False)
         elif not self.compiled:
-            table[:] = as_matrix(by_column[columns]) @ node
+            table[:] = as_matrix(piece) @ node
         else:
             from .kernels import products
 
             none = np.zeros(self.width)
-            products.csr_scores(*csr_arguments(by_column[columns]), node, none, table)
+            products.csr_scores(*csr_arguments(piece), node, none, table)
 
     # Sizes of feature vectors
 

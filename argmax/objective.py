@@ -29,7 +29,7 @@ from typing import Any, final
 import numpy as np
 
 from . import passes
-from .engines import Engine, Shard
+from .engines import Engine, Shard, Stamp
 from .passes import Problem
 from .records import Floats
 
@@ -74,6 +74,7 @@ class Objective:
         self.problem, self.shards, self.engine = problem, shards, engine
         self.C, self.l1, self.l2 = C, l1, l2
         self._zero: float | None = None
+        self._counts: Any = None
         self.latest: Any = None  # the stamp of the last point that was computed from its w alone
 
     @property
@@ -89,8 +90,27 @@ class Objective:
     @property
     def weight(self) -> float:
         """Σ s_i: the number of examples, where none is weighted."""
-        weights = [(len(shard), shard.truth.weight) for shard in self.shards]
-        return float(sum(n if weight is None else weight.sum() for n, weight in weights))
+        return float(self._counted()["weight"])
+
+    @property
+    def counts(self) -> Floats:
+        """The weight of each label (k,)."""
+        return np.asarray(self._counted()["counts"])
+
+    def _counted(self) -> Any:
+        if self._counts is None:
+            self._counts = self.fold(passes.counts)
+        return self._counts
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the rows are sparse."""
+        return self.shards[0].sparse
+
+    @property
+    def random_access(self) -> bool:
+        """Whether solvers may visit single examples in any order."""
+        return self.engine.random_access and not self.shards[0].on_disk
 
     @property
     def small(self) -> bool:
@@ -111,8 +131,8 @@ class Objective:
     @property
     def rounded(self) -> bool:
         """Whether products run in float32, whose noise may hide the last steps."""
-        rows, layout = self.shards[0].structures.rows, self.problem.layout
-        return bool(layout.product_dtype(rows) != np.float64)
+        shard, precise = self.shards[0], self.problem.layout.precise
+        return not (precise or shard.sparse or shard.dtype == np.float64)
 
     def precise(self) -> Objective:
         """The same objective with all products in float64; rows stay as they are."""
@@ -164,13 +184,13 @@ class Objective:
         self.sweep(lambda s: vectors.combine(a, x[s], b, y[s], out[s]))
         return out
 
-    def at(self, w: Floats, base: Any = None, shift: Floats | None = None) -> Point:
+    def at(self, w: Floats, base: Stamp | None = None, shift: Floats | None = None) -> Point:
         """F, its gradient and its certificate at w: one pass over the data.
 
         ``base`` and ``shift`` say that w is an earlier point with its intercept moved.
         """
-        stamp = object()
-        sums = self.fold(passes.evaluate, w, stamp, base, shift)
+        stamp = Stamp(w) if base is None or shift is None else base.moved(shift)
+        sums = self.fold(passes.evaluate, stamp)
         self.latest = stamp if base is None else None
         gradient = sums["gradient"]
         if self.C != 1.0:
@@ -192,18 +212,18 @@ class Objective:
         value = 0.5 * self.l2 * self.square(w) if self.l2 else 0.0
         return value + (self.l1 * float(np.abs(self.bound(w)).sum()) if self.l1 else 0.0)
 
-    def settled(self, w: Floats, stamp: Any = None) -> Point:
+    def settled(self, w: Floats, stamp: Stamp | None = None) -> Point:
         """The point at w, after its free entries are solved to zero gradient (Newton on them alone).
 
         ``stamp`` is that of a point at w, whose scores are then used again.
         """
-        layout, stamp = self.problem.layout, stamp or object()
+        layout, stamp = self.problem.layout, stamp or Stamp(w)
         if not self.has_free or not self.curved:
             return self.at(w)
         shift, scale = np.zeros(layout.columns), self.weight
         reach, before = 4.0, np.inf
         for _ in range(100):
-            sums = self.fold(passes.shifted, w, stamp, shift)
+            sums = self.fold(passes.shifted, stamp, shift)
             size = float(abs(sums["gradient"]).max())
             if size <= 1e-14 * scale or (size <= 1e-9 * scale and size >= before):
                 break  # zero, or as near to it as rounding lets it be
@@ -231,7 +251,7 @@ class Point:
     """F at one w. ``gradient`` is that of loss and l2 penalty; l1 is left to proximal steps."""
 
     def __init__(
-        self, objective: Objective, w: Floats, stamp: Any, loss: float, data_gradient: Floats
+        self, objective: Objective, w: Floats, stamp: Stamp, loss: float, data_gradient: Floats
     ) -> None:
         self.objective, self.w, self.stamp = objective, w, stamp
         self.loss, self.data_gradient = loss, data_gradient
@@ -277,7 +297,7 @@ class Point:
         largest = float(np.abs(g).max())
         scale = 1.0 if largest <= objective.l1 else objective.l1 / largest
         dual = -objective.C * float(
-            objective.fold(passes.conjugate, self.w, self.stamp, scale)["conjugate"]
+            objective.fold(passes.conjugate, self.stamp, scale)["conjugate"]
         )
         return max(self.value - dual, 0.0)
 
@@ -289,7 +309,7 @@ class Point:
     def hvp(self, v: Floats) -> Floats:
         """∇²F(w) v, from the scores that the pass at w left behind."""
         objective = self.objective
-        sums = objective.fold(passes.curvature, self.w, self.stamp, v)
+        sums = objective.fold(passes.curvature, self.stamp, v)
         data, free = sums["gradient"], objective.problem.layout.free
         product = objective.combined(objective.C, data, objective.l2, v)
         product[free] = objective.C * data[free]
@@ -306,8 +326,8 @@ class Line:
 
     def __init__(self, point: Point, direction: Floats) -> None:
         self.point, self.direction = point, direction
-        objective, self.stamp = point.objective, object()
-        objective.fold(passes.direction, point.w, point.stamp, direction, self.stamp)
+        objective, self.stamp = point.objective, Stamp(direction)
+        objective.fold(passes.direction, point.stamp, self.stamp)
         w, v = point.w, direction
 
         def products(s: slice) -> tuple[float, float, float]:
@@ -319,12 +339,11 @@ class Line:
     def close(self) -> None:
         """Give back the memory of the scores of ``direction``."""
         for shard in self.point.objective.shards:
-            if shard.kept("step", self.stamp) is not None:
-                del shard.slots["step"]
+            shard.drop("step", self.stamp)
 
     def __call__(self, step: float) -> tuple[float, float]:
         point, objective = self.point, self.point.objective
-        sums = objective.fold(passes.along, point.w, point.stamp, self.direction, self.stamp, step)
+        sums = objective.fold(passes.along, point.stamp, self.stamp, step)
         quadratic = 0.5 * objective.l2 * (self._ww + step * (2 * self._wv + step * self._vv))
         slope = objective.l2 * (self._wv + step * self._vv)
         return objective.C * sums["value"] + quadratic, objective.C * sums["slope"] + slope

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from .engines import Crew, Shard
+from .engines import Crew, Shard, Stamp
 from .engines.base import Sums
 from .layouts import Layout, Weights, as_matrix, csr_arguments
 from .losses import Log, Loss
-from .records import Csr, Floats, Scores, Truth
+from .records import Csr, Floats, Scores, Structures, Truth
 from .spaces import Classes, Space
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "along",
     "at_zero",
     "conjugate",
+    "counts",
     "curvature",
     "diagonal",
     "direction",
@@ -62,37 +63,24 @@ def _like(problem: Problem, node: Floats, scores: Scores) -> Scores:
     return Scores(node, edge, scores.offsets)
 
 
-def _scores(shard: Shard, problem: Problem, weights: Any, block: int) -> Scores:
-    structures, _, _ = shard.open(block)
-    return problem.layout.block_scores(structures, weights)
-
-
-def evaluate(
-    shard: Shard,
-    crew: Crew,
-    problem: Problem,
-    w: Floats,
-    stamp: Any,
-    base: Any = None,
-    shift: Floats | None = None,
-) -> Sums:
+def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     """{"value": Σ s_i loss_i(w), "gradient": its gradient}.
 
-    Where w differs from the point ``base`` by a ``shift`` of the intercept alone, the scores left there
-    are shifted instead of being computed.
+    Where the point is an earlier one with its intercept moved, the scores left there are moved as well
+    instead of being computed.
     """
     layout = problem.layout
-    weights = layout.weights(w, layout.product_dtype(shard.structures.rows))
-    near = None if shift is None else shard.kept("node", base)
-    kept = shard.keep("node", stamp, (shard.structures.nodes, layout.labels))
-    if near is not None and shift is not None:
-        near += layout.label_matrix @ shift  # the same memory as ``kept``
+    weights = layout.weights(stamp.w, layout.product_dtype(shard.structures.rows))
+    ready = stamp.base is not None
+    if ready:
+        kept = _kept_scores(shard, crew, problem, stamp)
+    else:
+        kept = shard.slots.keep("node", stamp, (shard.structures.nodes, layout.labels))
     if _fusible(shard, problem):
-        return _evaluate_fused(shard, crew, problem, weights, near is not None, kept)
+        return _evaluate_fused(shard, crew, problem, weights, ready, kept)
 
-    def block_residual(block: int) -> tuple[float, Scores]:
-        structures, truth, nodes = shard.open(block)
-        if near is None:
+    def block_residual(structures: Structures, truth: Truth, nodes: slice) -> tuple[float, Scores]:
+        if not ready:
             kept[nodes] = layout.block_scores(structures, weights).node
         scores = Scores(kept[nodes], weights.edge, structures.offsets)
         residual = _like(problem, np.empty_like(scores.node), scores)
@@ -106,9 +94,7 @@ def _fusible(shard: Shard, problem: Problem) -> bool:
     """Whether one kernel can do it all: k ≥ 3 classes, log loss, a weight vector for each label."""
     simple = _by_kernel(problem) and isinstance(problem.loss, Log)
     plain = problem.layout.label_features is None
-    return (
-        simple and plain and not (shard.by_columns and not isinstance(shard.structures.rows, Csr))
-    )
+    return simple and plain and not (shard.by_columns and not shard.sparse)
 
 
 def _by_kernel(problem: Problem) -> bool:
@@ -128,8 +114,7 @@ def _evaluate_fused(
     layout, d = problem.layout, problem.layout.features
     blocks, parts = len(shard.blocks), shard.parts
 
-    def arguments(block: int) -> tuple[Any, ...]:
-        structures, truth, nodes = shard.open(block)
+    def arguments(structures: Structures, truth: Truth, nodes: slice) -> tuple[Any, ...]:
         rows = (
             csr_arguments(structures.rows)
             if isinstance(structures.rows, Csr)
@@ -146,13 +131,14 @@ def _evaluate_fused(
         value, gradient = 0.0, np.zeros(layout.size)
         table, bias = gradient_of(gradient)
         for block in range(p * blocks // parts, (p + 1) * blocks // parts):
-            if isinstance(shard.structures.rows, Csr):
-                value += fused.csr_log(*arguments(block), table, bias)
+            given = arguments(*shard.open(block))
+            if shard.sparse:
+                value += fused.csr_log(*given, table, bias)
             elif weights.W.dtype == table.dtype:
-                value += fused.dense_log(*arguments(block), table, bias)
+                value += fused.dense_log(*given, table, bias)
             else:  # float32 products: a block at a time, then added up in float64
                 small = np.zeros(table.shape, weights.W.dtype)
-                value += fused.dense_log(*arguments(block), small, bias)
+                value += fused.dense_log(*given, small, bias)
                 table += small
         return value, gradient
 
@@ -162,8 +148,8 @@ def _evaluate_fused(
 
     def rows_of(block: int) -> tuple[float, Floats]:
         bias = np.zeros(layout.columns if layout.intercept else 0)
-        nodes = shard.open(block)[2]
-        return fused.csr_residuals(*arguments(block), residual[nodes], bias), bias
+        opened = shard.open(block)
+        return fused.csr_residuals(*arguments(*opened), residual[opened[2]], bias), bias
 
     pieces = crew.run(rows_of, blocks)
     gradient = _columns(shard, crew, problem, residual)
@@ -172,18 +158,15 @@ def _evaluate_fused(
     return {"value": sum(value for value, _ in pieces), "gradient": gradient}
 
 
-def curvature(
-    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, direction: Floats
-) -> Sums:
+def curvature(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, direction: Floats) -> Sums:
     """{"gradient": Σ s_i Ψᵀ (∂² log Z) Ψ · direction}: a Hessian product."""
     layout, space = problem.layout, problem.space
     ahead = layout.weights(direction, layout.product_dtype(shard.structures.rows))
-    marginals = _marginals(shard, crew, problem, w, stamp)
+    marginals = _marginals(shard, crew, problem, stamp)
     if _fusible(shard, problem) and shard.by_columns:
         return _curvature_by_columns(shard, crew, problem, ahead, marginals)
 
-    def block_residual(block: int) -> tuple[float, Scores]:
-        structures, truth, nodes = shard.open(block)
+    def block_residual(structures: Structures, truth: Truth, nodes: slice) -> tuple[float, Scores]:
         step = layout.block_scores(structures, ahead)
         out = _like(problem, np.empty_like(step.node), step)
         space.curvature(Scores(marginals[nodes]), _weight(truth.weight, nodes), step, out)
@@ -217,35 +200,26 @@ def _curvature_by_columns(
     return {"gradient": gradient}
 
 
-def direction(
-    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, v: Floats, line: Any
-) -> Sums:
-    """Leaves the scores of w and of v behind, for ``along``."""
-    _kept_scores(shard, crew, problem, w, stamp)
-    _kept_scores(shard, crew, problem, v, line, "step")
+def direction(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp) -> Sums:
+    """Leaves the scores of a point and of a direction behind, for ``along``."""
+    _kept_scores(shard, crew, problem, stamp)
+    _kept_scores(shard, crew, problem, line, "step")
     return {}
 
 
 def along(
-    shard: Shard,
-    crew: Crew,
-    problem: Problem,
-    w: Floats,
-    stamp: Any,
-    v: Floats,
-    line: Any,
-    step: float,
+    shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp, step: float
 ) -> Sums:
     """{"value", "slope"} of Σ s_i loss_i at w + step · v, from the scores of w and of v."""
     layout = problem.layout
-    node = _kept_scores(shard, crew, problem, w, stamp)
-    ahead = _kept_scores(shard, crew, problem, v, line, "step")
-    edge, edge_ahead = layout.weights(w).edge, layout.weights(v).edge
+    node = _kept_scores(shard, crew, problem, stamp)
+    ahead = _kept_scores(shard, crew, problem, line, "step")
+    edge, edge_ahead = layout.weights(stamp.w).edge, layout.weights(line.w).edge
 
     def block(i: int) -> tuple[float, float]:
-        structures, truth, nodes = shard.group(i)
+        truth, nodes, offsets = shard.answers(i)
         there = None if edge is None or edge_ahead is None else edge + step * edge_ahead
-        scores = Scores(node[nodes] + step * ahead[nodes], there, structures.offsets)
+        scores = Scores(node[nodes] + step * ahead[nodes], there, offsets)
         residual = _like(problem, np.empty_like(scores.node), scores)
         values = problem.loss.evaluate(problem.space, scores, truth, residual)
         slope = float(np.vdot(residual.node, ahead[nodes]))
@@ -257,16 +231,14 @@ def along(
     return {"value": sum(value for value, _ in pieces), "slope": sum(slope for _, slope in pieces)}
 
 
-def conjugate(
-    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, scale: float
-) -> Sums:
+def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: float) -> Sums:
     """{"conjugate": Σ s_i loss*(scale · r_i)} with the residuals r of w."""
-    node = _kept_scores(shard, crew, problem, w, stamp)
-    edge = problem.layout.weights(w).edge
+    node = _kept_scores(shard, crew, problem, stamp)
+    edge = problem.layout.weights(stamp.w).edge
 
     def block(i: int) -> float:
-        structures, truth, nodes = shard.group(i)
-        scores = Scores(node[nodes], edge, structures.offsets)
+        truth, nodes, offsets = shard.answers(i)
+        scores = Scores(node[nodes], edge, offsets)
         return problem.loss.conjugate(problem.space, scores, truth, scale)
 
     return {"conjugate": sum(crew.run(block, len(shard.groups)))}
@@ -278,25 +250,41 @@ def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
     edge = np.zeros((layout.edge_kinds, k, k)) if layout.edge_kinds else None
 
     def block(i: int) -> float:
-        structures, truth, _ = shard.group(i)
-        scores = Scores(np.zeros((structures.nodes, k)), edge, structures.offsets)
+        truth, nodes, offsets = shard.answers(i)
+        scores = Scores(np.zeros((nodes.stop - nodes.start, k)), edge, offsets)
         residual = _like(problem, np.empty_like(scores.node), scores)
         return float(problem.loss.evaluate(problem.space, scores, truth, residual).sum())
 
     return {"value": sum(crew.run(block, len(shard.groups)))}
 
 
-def shifted(
-    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, shift: Floats
-) -> Sums:
+def counts(shard: Shard, crew: Crew, problem: Problem) -> Sums:
+    """{"weight": Σ s_i, "counts" (K,): the same over the nodes of each label}."""
+    k = problem.layout.labels
+
+    def group(i: int) -> tuple[float, Floats]:
+        truth, nodes, offsets = shard.answers(i)
+        lengths = np.ones(nodes.stop - nodes.start, int) if offsets is None else np.diff(offsets)
+        weight = _weight(truth.weight, slice(0, len(lengths)))
+        each = np.repeat(weight, lengths)
+        return float(weight.sum()), np.bincount(truth.labels, weights=each, minlength=k)
+
+    pieces = crew.run(group, len(shard.groups))
+    return {
+        "weight": sum(weight for weight, _ in pieces),
+        "counts": sum((counts for _, counts in pieces), np.zeros(k)),
+    }
+
+
+def shifted(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, shift: Floats) -> Sums:
     """{"gradient" (m,), "hessian" (m, m)} of Σ s_i loss_i in the intercept, at intercept + shift."""
     layout, space = problem.layout, problem.space
-    node = _kept_scores(shard, crew, problem, w, stamp)
+    node = _kept_scores(shard, crew, problem, stamp)
     phi = layout.label_matrix
     move = phi @ shift
 
     def block(i: int) -> tuple[Floats, Floats]:
-        _, truth, nodes = shard.group(i)
+        truth, nodes, _ = shard.answers(i)
         if _by_kernel(problem):
             g, h = _shifted_by_kernel(node[nodes], move, truth)
         else:
@@ -325,20 +313,16 @@ def _shifted_by_kernel(node: Floats, move: Floats, truth: Truth) -> tuple[Floats
     return g, np.tril(h) + np.tril(h, -1).T
 
 
-def gram(
-    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, every: int, mean: bool
-) -> Sums:
+def gram(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, every: int, mean: bool) -> Sums:
     """{"gram": Σ c_i x̃ x̃ᵀ, its lower triangle, "rows": Σ s_i} over every ``every``-th dense row.
 
     x̃ is x with a 1 appended for the intercept; c as in ``_row_curvature``.
     """
     layout = problem.layout
     side = layout.features + int(layout.intercept)
-    s, share = _row_curvature(shard, crew, problem, w, stamp, mean, every)
-    rows = shard.structures.rows
-    assert not isinstance(rows, Csr)  # sparse rows are preconditioned by their diagonal
+    s, share = _row_curvature(shard, crew, problem, stamp, mean, every)
     total, d = np.zeros((side, side)), layout.features
-    sample, c = rows[::every], share.astype(rows.dtype)
+    sample, c = shard.every(every), share.astype(shard.dtype)
     batch = max(GRAM_VALUES // d, GRAM_ROWS)
     # The lower triangle in square tiles, one owner each: narrow ones would read the sample too often.
     edges = np.linspace(0, d, 1 + max(1, min(d // 48, GRAM_TILES))).astype(int)
@@ -359,14 +343,14 @@ def gram(
     return {"gram": total, "rows": float(s.sum())}
 
 
-def hessian(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any) -> Sums:
+def hessian(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     """{"hessian": Σ s_i Φᵀ(diag p_i − p_i p_iᵀ)Φ ⊗ x̃_i x̃_iᵀ}, weights ordered (feature, column).
 
     With z_i = x̃_i ⊗ Φᵀp_i the second term is a single product −Σ s_i z_i z_iᵀ.
     """
     layout = problem.layout
     d, m = layout.features + int(layout.intercept), layout.columns
-    p_all = _marginals(shard, crew, problem, w, stamp)
+    p_all = _marginals(shard, crew, problem, stamp)
     phi = layout.label_matrix
 
     def block(i: int) -> Floats:
@@ -419,17 +403,17 @@ def _weight_or_one(weight: Floats | None) -> Floats:
 
 
 def _row_curvature(
-    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, mean: bool, every: int = 1
+    shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: bool, every: int = 1
 ) -> tuple[Floats, Floats]:
     """Of every ``every``-th row: its weight s, and how strongly it curves one weight column.
 
     ½ s_i, the Böhning bound; or with ``mean`` the mean curvature s_i (1 − ‖p_i‖²)/(K − 1) at w.
     """
     layout = problem.layout
-    s = _weight(shard.truth.weight, slice(0, shard.structures.nodes))[::every]
+    s = _weight(shard.weights(), slice(0, shard.structures.nodes))[::every]
     share = 0.5 * s
     if mean:
-        node = np.ascontiguousarray(_kept_scores(shard, crew, problem, w, stamp)[::every])
+        node = np.ascontiguousarray(_kept_scores(shard, crew, problem, stamp)[::every])
         bounds = np.linspace(0, len(node), len(shard.groups) + 1).astype(int)
 
         def piece(i: int) -> None:
@@ -456,10 +440,10 @@ def _spread(problem: Problem, node: Floats) -> Floats:
     return np.asarray(1.0 - np.einsum("ij,ij->i", p, p))
 
 
-def diagonal(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, mean: bool) -> Sums:
+def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: bool) -> Sums:
     """{"diagonal": Σ c_i x̃_ij² for each feature j}: the diagonal of ``gram``, for many features."""
-    _, share = _row_curvature(shard, crew, problem, w, stamp, mean)
-    if shard.by_columns and _by_kernel(problem) and isinstance(shard.structures.rows, Csr):
+    _, share = _row_curvature(shard, crew, problem, stamp, mean)
+    if shard.by_columns and _by_kernel(problem) and shard.sparse:
         return _with_intercept(problem, _squares_by_column(shard, crew, share), share)
 
     def block(i: int) -> Floats:
@@ -491,43 +475,51 @@ def _squares_by_column(shard: Shard, crew: Crew, share: Floats) -> Floats:
     total = np.empty(len(rows))
 
     def owner(i: int) -> None:
-        products.csr_squares(*csr_arguments(rows[ranges[i]]), share, total[ranges[i]])
+        piece = shard.columns(rows, ranges[i])
+        assert isinstance(piece, Csr)
+        products.csr_squares(*csr_arguments(piece), share, total[ranges[i]])
 
     crew.run(owner, len(ranges))
     return total
 
 
 def _kept_scores(
-    shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any, name: str = "node"
+    shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, name: str = "node"
 ) -> Floats:
-    """The node scores of w: those left behind, or computed anew."""
-    node = shard.kept(name, stamp)
-    if node is None:
-        kept = shard.keep(name, stamp, (shard.structures.nodes, problem.layout.labels))
-        weights = problem.layout.weights(w, problem.layout.product_dtype(shard.structures.rows))
-
-        def block(i: int) -> None:
-            kept[shard.open(i)[2]] = _scores(shard, problem, weights, i).node
-
-        crew.run(block, len(shard.blocks))
+    """The node scores of a point: those left behind, or computed anew in the same way."""
+    layout, kept = problem.layout, shard.slots.kept(name, stamp)
+    if kept is not None:
         return np.asarray(kept)
-    return np.asarray(node)
+    if stamp.base is not None and stamp.shift is not None:
+        near = _kept_scores(shard, crew, problem, stamp.base, name)
+        shard.slots.keep(name, stamp, near.shape)  # the same memory: that point is left
+        near += layout.label_matrix @ stamp.shift
+        return near
+    node: Floats = shard.slots.keep(name, stamp, (shard.structures.nodes, layout.labels))
+    weights = layout.weights(stamp.w, layout.product_dtype(shard.structures.rows))
+
+    def block(i: int) -> None:
+        structures, _, nodes = shard.open(i)
+        node[nodes] = layout.block_scores(structures, weights).node
+
+    crew.run(block, len(shard.blocks))
+    return node
 
 
-def _marginals(shard: Shard, crew: Crew, problem: Problem, w: Floats, stamp: Any) -> Floats:
-    """Unweighted marginals at w, kept for the next Hessian product."""
-    p = shard.kept("marginals", stamp)
+def _marginals(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Floats:
+    """Unweighted marginals at a point, kept for the next Hessian product."""
+    p = shard.slots.kept("marginals", stamp)
     if p is None:
-        node = _kept_scores(shard, crew, problem, w, stamp)
-        p = shard.keep("marginals", stamp, node.shape)
-        edge = problem.layout.weights(w).edge
+        node = _kept_scores(shard, crew, problem, stamp)
+        p = shard.slots.keep("marginals", stamp, node.shape)
+        edge = problem.layout.weights(stamp.w).edge
 
-        def block(i: int) -> None:
-            structures, _, nodes = shard.open(i)
-            out = Scores(p[nodes], None, structures.offsets)
-            problem.space.marginals(Scores(node[nodes], edge, structures.offsets), None, out)
+        def group(i: int) -> None:
+            _, nodes, offsets = shard.answers(i)
+            out = Scores(p[nodes], None, offsets)
+            problem.space.marginals(Scores(node[nodes], edge, offsets), None, out)
 
-        crew.run(block, len(shard.blocks))
+        crew.run(group, len(shard.groups))
     return np.asarray(p)
 
 
@@ -540,8 +532,9 @@ def _adjoint(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) ->
     def part(p: int) -> tuple[float, Floats]:
         value, gradient = 0.0, np.zeros(layout.size)
         for block in range(p * blocks // parts, (p + 1) * blocks // parts):
-            more, residual = block_residual(block)
-            layout.adjoint(shard.open(block)[0], residual, gradient)
+            opened = shard.open(block)
+            more, residual = block_residual(*opened)
+            layout.adjoint(opened[0], residual, gradient)
             value += more
         return value, gradient
 
@@ -561,9 +554,10 @@ def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residu
     node = shard.padded_residual(layout.width)
 
     def block(i: int) -> tuple[float, Floats, Floats | None]:
-        value, residual = block_residual(i)
+        opened = shard.open(i)
+        value, residual = block_residual(*opened)
         reduced = layout.reduced(residual.node)
-        node[shard.open(i)[2], : layout.columns] = reduced
+        node[opened[2], : layout.columns] = reduced
         return value, reduced.sum(axis=0)[None, :], residual.edge
 
     pieces = crew.run(block, len(shard.blocks))
@@ -581,5 +575,9 @@ def _columns(shard: Shard, crew: Crew, problem: Problem, node: Floats) -> Floats
         layout.size
     )  # not zeros: its pages are touched first by their owners, in parallel
     gradient[layout.features * layout.width :] = 0.0
-    crew.run(lambda i: layout.adjoint_columns(rows, node, gradient, ranges[i]), len(ranges))
+
+    def owner(i: int) -> None:
+        layout.adjoint_columns(shard.columns(rows, ranges[i]), node, gradient, ranges[i])
+
+    crew.run(owner, len(ranges))
     return gradient

@@ -5,6 +5,7 @@ Threads(n)   this machine's memory and cores
 
 from .base import Crew, Engine
 from .shards import Shard, cut
+from .slots import Stamp
 from .threads import Threads
 
-__all__ = ["Crew", "Engine", "Shard", "Threads", "cut"]
+__all__ = ["Crew", "Engine", "Shard", "Stamp", "Threads", "cut"]

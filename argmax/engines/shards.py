@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import threading
-import uuid
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, final
 
@@ -15,11 +12,12 @@ import numpy as np
 from ..kernels import compiled
 from ..layouts import Layout, as_matrix, csr_arguments
 from ..records import Csr, Floats, Ints, Rows, Structures, Truth
-from .columns import transposed_on_disk
+from .columns import columns_on_disk
 from .files import Scratch
 from .reading import Reading
+from .slots import Slots
 
-__all__ = ["Shard", "Stamp", "cut", "row_bytes"]
+__all__ = ["Shard", "cut", "row_bytes"]
 
 SHARD_BYTES = 2**29
 """A shard is as large as a worker likes to load at once, with the scores that tasks leave there."""
@@ -39,38 +37,6 @@ PIECES = 64
 PART_BYTES = 2**24
 """What private gradients of row parts may take together at most (never more than 1/128 of the rows, or
 1 MiB); beyond it columns get owners."""
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Stamp:
-    """Names a point for what tasks leave behind, and says how to have it again where it is gone.
-
-    The scores are those of w; or those of ``base``, an earlier stamp, with the intercept moved by
-    ``shift``. Copies that travelled to another process are equal to the original.
-
-    >>> import numpy as np
-    >>> from argmax.engines.shards import Stamp
-    >>> here = Stamp(np.zeros(3))
-    >>> there = here.moved(np.ones(1))
-    >>> there.base == here, there == here, there.w is here.w
-    (True, False, True)
-    """
-
-    w: Floats
-    base: Stamp | None = None
-    shift: Floats | None = None
-    name: str = field(default_factory=lambda: uuid.uuid4().hex)
-
-    def moved(self, shift: Floats) -> Stamp:
-        """The point that differs by a shift of the intercept alone."""
-        return Stamp(self.w, self, shift)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Stamp) and self.name == other.name
-
-    def __hash__(self) -> int:
-        return hash(self.name)
 
 
 @final
@@ -106,8 +72,7 @@ class Shard:
         self.blocks = _blocks(structures, self.work)
         private = min(PART_BYTES, max(2**20, row_bytes(structures.rows) // 128))
         self.parts = _parts(self.work, 8 * layout.size, private, len(self.blocks))
-        self.slots: dict[str, tuple[Any, Any]] = {}
-        self._parked: dict[str, tuple[Any, Any]] = {}
+        self.slots = Slots(scratch)
         self.lock = threading.Lock()
         self._transposed: Csr | None = None
         self.groups = _groups(self.blocks, self.work)
@@ -174,6 +139,14 @@ class Shard:
         """The weights of all examples, or None where all are 1."""
         return self.truth.weight if self.reading is None else self.reading.truth(self.truth).weight
 
+    def drop(self, name: str, stamp: Any) -> None:
+        """Give back the memory of what was left under this name for this point."""
+        self.slots.drop(name, stamp)
+
+    def rest(self) -> None:
+        """Between two tasks: give back what memory can be given back."""
+        self.slots.rest()
+
     def loaded(self) -> Shard:
         """This shard with all of it in memory."""
         if self.reading is None:
@@ -192,55 +165,42 @@ class Shard:
     def __sizeof__(self) -> int:
         return 0 if self.on_disk else row_bytes(self.structures.rows)  # what dask goes by
 
-    # Slots
-
-    def kept(self, name: str, stamp: Any) -> Any:
-        """What a task left under this name for this point, or None."""
-        if name in self._parked and self._scratch is not None:
-            mark, array = self._parked.pop(name)
-            if mark == stamp:
-                self.slots[name] = (mark, self._scratch.fetch(array))
-        found = self.slots.get(name)
-        return found[1] if found is not None and found[0] == stamp else None
-
-    def keep(self, name: str, stamp: Any, shape: tuple[int, ...]) -> Any:
-        """An array to fill under this name for this point; the memory of an older one is used again."""
-        self._parked.pop(name, None)
-        found = self.slots.get(name)
-        array = np.empty(shape) if found is None or found[1].shape != shape else found[1]
-        self.slots[name] = (stamp, array)
-        return array
-
-    def drop(self, name: str, stamp: Any) -> None:
-        """Give back the memory of what was left under this name for this point."""
-        for held in (self.slots, self._parked):
-            if name in held and held[name][0] == stamp:
-                del held[name]
-
-    def rest(self) -> None:
-        """Between two tasks the slots of a shard in files wait in its scratch, which may be a file too."""
-        if self._scratch is None:
-            return
-        ...
-
     def padded_residual(self, width: int) -> Floats:
         """Memory for residuals (N, width); columns beyond the labels are cleared once and stay zero."""
-        shape = (self.structures.nodes, width)
-        found = self.slots.get("residual")
-        if found is None or found[1].shape != shape:
-            self.slots["residual"] = (None, np.zeros(shape))
-        residual: Floats = self.slots["residual"][1]
+        residual: Floats = self.slots.zeros("residual", (self.structures.nodes, width))
         return residual
 
     def by_column(self, run: Run) -> Rows:
         """What an owner of features reads: sparse rows transposed (once), dense rows as they are."""
         rows = self.structures.rows
         if not isinstance(rows, Csr):
-            return rows
+            return rows if self.reading is None else self.reading.rows(rows)
+        if self._transposed is None and self._scratch is not None:
+            self._transposed = columns_on_disk(
+                self._sparse_blocks, rows, self._scratch, str(id(self))
+            )
         if self._transposed is None:
             starts = [self.structures.node_range(*group)[0] for group in self.groups]
             self._transposed = transposed(rows, starts, run)
         return self._transposed
+
+    def _sparse_blocks(self) -> Iterator[tuple[int, Csr]]:
+        for first, last in self.blocks:
+            rows = self._open((first, last))[0].rows
+            assert isinstance(rows, Csr)
+            yield first, rows
+
+    def columns(self, rows: Rows, columns: slice) -> Rows:
+        """Some of the columns of ``by_column``: what one owner reads."""
+        if not isinstance(rows, Csr):
+            return rows[:, columns]
+        piece = rows[columns]
+        if self._scratch is None:
+            return piece
+        first, last = int(piece.indptr[0]), int(piece.indptr[-1])
+        indices = self._scratch.fetch(rows.indices[first:last])
+        values = None if rows.values is None else self._scratch.fetch(rows.values[first:last])
+        return Csr((piece.indptr - first).astype(indices.dtype), indices, values, rows.width)
 
     def column_ranges(self, rows: Rows) -> list[slice]:
         """Consecutive features of ``by_column``, with about the same number of entries in each range."""
@@ -334,8 +294,14 @@ def _parts(work: int, gradient: int, private: int, blocks: int) -> int:
     return parts if parts >= min(8, blocks) else 0
 
 
-def cut(structures: Structures, truth: Truth, layout: Layout) -> list[Shard]:
-    """The shards of a data set held in memory: views, no copies.
+def cut(
+    structures: Structures,
+    truth: Truth,
+    layout: Layout,
+    reading: Reading | None = None,
+    scratch: Scratch | None = None,
+) -> list[Shard]:
+    """The shards of a data set: views, no copies. With ``reading`` it lies in files.
 
     >>> import numpy as np
     >>> from argmax.engines import cut
@@ -347,12 +313,24 @@ def cut(structures: Structures, truth: Truth, layout: Layout) -> list[Shard]:
     ... ]
     [4]
     """
-    count = -(-row_bytes(structures.rows) // SHARD_BYTES)
-    bounds: Ints = np.unique(np.linspace(0, len(structures), max(count, 1) + 1).astype(int))
+    ranges = shard_ranges(len(structures), structures.nodes, row_bytes(structures.rows), layout)
     shards = []
-    for start, stop in pairwise(bounds):
-        examples = slice(int(start), int(stop))
-        nodes = slice(*structures.node_range(int(start), int(stop)))
-        part = structures if count <= 1 else structures[examples]
-        shards.append(Shard(part, truth.block(examples, nodes), layout))
+    for start, stop in ranges:
+        examples, nodes = slice(start, stop), slice(*structures.node_range(start, stop))
+        part = structures if len(ranges) == 1 else structures[examples]
+        shards.append(Shard(part, truth.block(examples, nodes), layout, reading, scratch))
     return shards
+
+
+def shard_ranges(n: int, nodes: int, row_bytes: int, layout: Layout) -> list[tuple[int, int]]:
+    """Where the shards of n examples begin and end, from their sizes alone.
+
+    >>> from argmax.engines.shards import shard_ranges
+    >>> from argmax.layouts import Layout
+    >>> shard_ranges(1000, 1000, 2**31, Layout(2, 3))
+    [(0, 200), (200, 400), (400, 600), (600, 800), (800, 1000)]
+    """
+    size = max(SHARD_BYTES, GRADIENTS * 8 * layout.size)
+    count = -(-(row_bytes + SLOTS * 8 * nodes * layout.labels) // size)
+    bounds: Ints = np.unique(np.linspace(0, n, max(count, 1) + 1).astype(int))
+    return [(int(a), int(b)) for a, b in pairwise(bounds)]

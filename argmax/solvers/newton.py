@@ -91,7 +91,7 @@ def full_hessian(objective: Objective, point: Point) -> Floats:
     """∇²F over the weights without padding, (feature, column) in order; positive definite."""
     layout = objective.problem.layout
     columns = layout.columns
-    H: Floats = objective.C * objective.fold(passes.hessian, point.w, point.stamp)["hessian"]
+    H: Floats = objective.C * objective.fold(passes.hessian, point.stamp)["hessian"]
     ridge = np.full((len(H) // columns, columns), objective.l2 or 1e-10)
     if layout.intercept and layout.free_intercept:
         ridge[-1] = 0.0

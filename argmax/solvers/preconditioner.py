@@ -19,7 +19,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .. import passes
 from ..objective import RANGE, Objective, Point
-from ..records import Csr, Floats
+from ..records import Floats
 from .report import Values
 
 __all__ = ["Preconditioner"]
@@ -35,12 +35,11 @@ class Preconditioner:
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
         layout = objective.problem.layout
-        rows = objective.shards[0].structures.rows
         self.side = layout.features + int(layout.intercept)
         n = sum(len(shard) for shard in objective.shards)
         # With fewer rows than features A is mostly ridge, and its factor costs more than the passes.
         worth = layout.features <= FACTOR_FEATURES and (n >= self.side or self.side <= 100)
-        dense = worth and not isinstance(rows, Csr)
+        dense = worth and not objective.sparse
         self.kind = "none" if not objective.curved else "factor" if dense else "diagonal"
         # A sample of five rows a feature, and never less than some thousands, pins A well enough.
         self.every = max(1, n // max(5 * self.side, 4000)) if self.kind == "factor" else 1
@@ -55,12 +54,12 @@ class Preconditioner:
         if layout.intercept and layout.free_intercept:
             ridge[-1] = 0.0
         if self.kind == "diagonal":
-            sums = objective.fold(passes.diagonal, point.w, point.stamp, mean)
+            sums = objective.fold(passes.diagonal, point.stamp, mean)
             self._inverse = 1.0 / np.maximum(objective.C * sums["diagonal"] + ridge, 1e-300)
             return
         self._factor = None  # so that two never exist at once
         every = self.every if mean else 2 * self.every  # the bound is crude in any case
-        sums = objective.fold(passes.gram, point.w, point.stamp, every, mean)
+        sums = objective.fold(passes.gram, point.stamp, every, mean)
         A = sums["gram"]
         A *= objective.C * objective.weight / sums["rows"]
         A[np.diag_indices(self.side)] += ridge

@@ -76,7 +76,7 @@ def test_the_full_hessian_gives_the_same_products(options, many_blocks):
     layout = objective.problem.layout
     w, v = random_w(layout, rng), random_w(layout, rng)
     point = objective.at(w)
-    H = objective.C * objective.fold(passes.hessian, w, point.stamp)["hessian"]
+    H = objective.C * objective.fold(passes.hessian, point.stamp)["hessian"]
     columns = layout.columns
     product = H @ layout.matrix(v)[:, :columns].ravel()
     expected = layout.matrix(point.hvp(v) - objective.l2 * objective.bound(v))[:, :columns]
@@ -95,13 +95,13 @@ def test_the_gram_matrix_is_the_sum_of_squares(k, intercept, threads, monkeypatc
     X = np.hstack([X, np.ones((len(X), 1))]) if intercept else X
     share = s * (0.25 if k == 2 else 0.5)
     with objective.engine.open():
-        sums = objective.fold(passes.gram, point.w, point.stamp, 1, False)
-        diagonal = objective.fold(passes.diagonal, point.w, point.stamp, False)["diagonal"]
+        sums = objective.fold(passes.gram, point.stamp, 1, False)
+        diagonal = objective.fold(passes.diagonal, point.stamp, False)["diagonal"]
     expected = X.T @ (X * share[:, None])
     np.testing.assert_allclose(np.tril(sums["gram"]), np.tril(expected), rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(diagonal, np.diag(expected), rtol=1e-10)
     assert sums["rows"] == pytest.approx(s.sum())
-    every = objective.fold(passes.gram, point.w, point.stamp, 3, False)
+    every = objective.fold(passes.gram, point.stamp, 3, False)
     chosen = X[::3].T @ (X[::3] * share[::3, None])
     np.testing.assert_allclose(np.tril(every["gram"]), np.tril(chosen), rtol=1e-10, atol=1e-12)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from argmax.engines import Shard, Threads, cut
+from argmax.engines import Shard, Stamp, Threads, cut
 from argmax.engines import shards as sizes
 from argmax.layouts import Layout, as_matrix
 from argmax.records import Structures, Truth
@@ -42,10 +42,10 @@ def test_column_ranges_cover_every_feature_once(kind, monkeypatch):
 
 
 def test_shards_cover_every_example_once(monkeypatch):
-    monkeypatch.setattr(sizes, "SHARD_BYTES", 1000)
+    monkeypatch.setattr(sizes, "SHARD_BYTES", 1408)  # four gradients
     structures, truth, layout = make(n=101)
     shards = cut(structures, truth, layout)
-    assert len(shards) == 9
+    assert len(shards) == 13  # 80 bytes a row, and four times 24 of scores
     assert sum(map(len, shards)) == 101
     rows = np.concatenate([shard.structures.rows for shard in shards])
     np.testing.assert_array_equal(rows, structures.rows)
@@ -76,14 +76,14 @@ def test_a_block_knows_its_nodes(monkeypatch):
 
 
 def test_a_slot_answers_to_its_own_point_only():
-    shard, here, there = Shard(*make()), object(), object()
-    kept = shard.keep("node", here, (2, 3))
-    assert shard.kept("node", here) is kept
-    assert shard.kept("node", there) is None
-    assert shard.kept("step", here) is None
-    assert shard.keep("node", there, (2, 3)) is kept  # memory is used again
-    assert shard.kept("node", here) is None
-    assert shard.keep("node", there, (4, 3)) is not kept
+    slots, here, there = Shard(*make()).slots, Stamp(np.zeros(2)), Stamp(np.zeros(2))
+    kept = slots.keep("node", here, (2, 3))
+    assert slots.kept("node", here) is kept
+    assert slots.kept("node", there) is None
+    assert slots.kept("step", here) is None
+    assert slots.keep("node", there, (2, 3)) is kept  # memory is used again
+    assert slots.kept("node", here) is None
+    assert slots.keep("node", there, (4, 3)) is not kept
 
 
 def test_the_transpose_of_sparse_rows_is_kept():
