@@ -10,6 +10,7 @@
     ├── ResourceLimit            it would not fit                    (also a MemoryError)
     ├── CannotWrite              a file could not be written         (also an OSError)
     ├── MissingExtra             an optional package is not there    (also an ImportError)
+    ├── WorkerLost               a cluster did not answer in time    (also a RuntimeError)
     └── NumericalFailure         arithmetic left the finite numbers  (also a RuntimeError)
 
     NotConverged                 a warning: the answer is usable, its certificate is not met
@@ -31,6 +32,7 @@ __all__ = [
     "NumericalFailure",
     "ResourceLimit",
     "Unsupported",
+    "WorkerLost",
     "WrongType",
 ]
 
@@ -122,6 +124,12 @@ class MissingExtra(ArgmaxError, ImportError):
     """An optional package is needed; the message has the install line."""
 
     code = "missing-extra"
+
+
+class WorkerLost(ArgmaxError, RuntimeError):
+    """A worker of a cluster died or did not answer in time, and nobody could take its place."""
+
+    code = "worker-lost"
 
 
 class NumericalFailure(ArgmaxError, RuntimeError):

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from ..objective import Objective
-from ..records import Csr, Floats, Solution
+from ..records import Floats, Solution
 from .base import Solver
 from .dual import Dual
 from .lbfgs import LBFGS
@@ -53,12 +53,17 @@ class Auto(Solver):
             return LBFGS(), f"{objective.problem.space!r} offers gradients only"
         if weights <= NEWTON_WEIGHTS and not layout.compiled:
             return Newton(), f"{weights} weights: the full Hessian is cheap"
-        if isinstance(objective.shards[0].structures.rows, Csr):
+        if objective.sparse and not objective.random_access:
+            return (
+                NewtonCG(),
+                "sparse rows in files or on a cluster, where single ones are far away",
+            )
+        if objective.sparse:
             spread = _spread(objective)
             text = f"sparse rows, C · mean ‖x‖² = {spread:.3g}"
             if not layout.compiled:
                 return NewtonCG(), f"{text}, and few of them"
-            if objective.l2 and spread <= DUAL_LIMIT and objective.engine.random_access:
+            if objective.l2 and spread <= DUAL_LIMIT:
                 return Dual(
                     seed=self.seed
                 ), f"{text} ≤ {DUAL_LIMIT:g}: the dual converges in few sweeps"

@@ -54,10 +54,10 @@ class Solver(ABC):
                 f"solver {self.name!r} needs a penalty (it works on the dual problem). Use "
                 "solver='lbfgs', or a finite C."
             )
-        if self.needs_random_access and not objective.engine.random_access:
+        if self.needs_random_access and not objective.random_access:
             raise Unsupported(
-                f"solver {self.name!r} visits single rows, which {objective.engine!r} cannot do. "
-                "Use solver='lbfgs'."
+                f"solver {self.name!r} visits single rows in any order, so they must be in the memory of "
+                "this process. Use solver='auto', or 'newton_cg' for sparse and 'lbfgs' for dense rows."
             )
 
     @abstractmethod
