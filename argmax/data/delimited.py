@@ -1,0 +1,203 @@
+"""CSV and TSV: the standard library's reader in strict mode, fed with blocks of lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from itertools import compress
+from typing import final
+
+from ..errors import BadFile, ResourceLimit
+from .blocks import Block
+from .readers import Piece, Reader, TextPiece, Way, unique_names
+
+__all__ = ["DELIMITERS", "Delimited", "best_delimiter"]
+
+DELIMITERS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a vertical bar"}
+"""What may stand between two fields. A file that fits several belongs to the first of them."""
+
+
+def best_delimiter(text: str) -> str | None:
+    """The delimiter that cuts the first lines most evenly; None if none cuts the header at all.
+
+    >>> best_delimiter("name;price\\nbread;1,50\\nmilk;0,90\\n")
+    ';'
+    """
+
+    def evenness(delimiter: str) -> tuple[float, int]:
+        rows = csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter)
+        try:
+            header, *widths = [len(row) for row in rows if row] or [0]
+        except csv.Error:
+            return -1.0, 0
+        agree = sum(width == header for width in widths) / max(1, len(widths))
+        return (agree, header) if header > 1 else (-1.0, 0)
+
+    best = max(DELIMITERS, key=evenness)
+    return best if evenness(best)[1] else None
+
+
+@final
+class Delimited(Reader):
+    """Rows of fields under a header, quoted as RFC 4180 says.
+
+    Every row has as many fields as the header. Blank lines are left out. A column without a name is
+    called after its position: ``column 3``.
+    """
+
+    def __init__(self, way: Way, delimiter: str) -> None:
+        self._way, self._delimiter = way, delimiter
+        # The module has one limit for the whole process: it is raised, never lowered.
+        csv.field_size_limit(max(csv.field_size_limit(), way.limits.field_bytes))
+        self.fixed = {}
+        rows = _Rows(way, delimiter)
+        header = rows.header()
+        names = [name.strip() or f"column {i}" for i, name in enumerate(header, 1)]
+        self.names = unique_names(names, way, rows.line)
+
+    def pieces(
+        self, columns: Sequence[str] | None, rows: int, last: bool = False
+    ) -> Iterator[Piece]:
+        source = _Rows(self._way, self._delimiter, last)
+        source.header()
+        for fields, lines, weight in source.groups(rows, len(self.names)):
+            cells = zip(*fields, strict=True)
+            yield TextPiece(self._way, dict(zip(self.names, cells, strict=True)), lines, weight)
+
+
+_Group = tuple[list[list[str]], list[int], int]
+
+
+@final
+class _Rows:
+    """The rows of a file, and the lines where they start. ``line`` is that of the latest."""
+
+    def __init__(self, way: Way, delimiter: str, last: bool = False) -> None:
+        self._way, self._delimiter = way, delimiter
+        self._feed = _Feed(way, delimiter, last)
+        self._reader = csv.reader(self._feed.lines(), delimiter=delimiter, strict=True)
+        self.line = 1
+
+    def header(self) -> list[str]:
+        """The first row that is not blank."""
+        try:
+            for row in self._reader:
+                self._feed.open = 0
+                if row:
+                    return row
+                self.line = self._reader.line_num + 1
+        except (csv.Error, _Endless) as error:
+            raise self._broken(error, self.line) from error
+        raise BadFile("the file is empty.", path=self._way.path)
+
+    def groups(self, most: int, width: int) -> Iterator[_Group]:
+        """Rows of the given width in groups: those of a block, and at most ``most``."""
+        feed, reader = self._feed, self._reader
+        rows: list[list[str]] = []
+        ends = [reader.line_num]
+        feed.fresh = False
+        try:
+            for row in reader:
+                feed.open = 0
+                rows.append(row)
+                ends.append(reader.line_num)
+                if feed.fresh or len(rows) == most:
+                    yield self._group(rows, ends, width)
+                    rows, ends = [], ends[-1:]
+        except (csv.Error, _Endless) as error:
+            self._group(rows, ends, width)  # an earlier row may say better what is wrong
+            raise self._broken(error, ends[-1] + 1) from error
+        if rows:
+            yield self._group(rows, ends, width)
+
+    def _group(self, rows: list[list[str]], ends: list[int], width: int) -> _Group:
+        starts = [end + 1 for end in ends[:-1]]
+        widths = list(map(len, rows))
+        if widths.count(width) < len(rows):
+            for i, found in enumerate(widths):
+                if found not in (0, width):
+                    raise self._ragged(found, width, starts[i], ends, i)
+            rows = list(filter(None, rows))  # without blank lines
+            starts = list(compress(starts, widths))
+        return rows, starts, self._feed.taken()
+
+    def _ragged(self, found: int, width: int, line: int, ends: list[int], row: int) -> BadFile:
+        long = [j for j in range(row + 1) if ends[j + 1] > ends[j] + 1]  # rows of several lines
+        if long:
+            hint = f"A quote on line {ends[long[-1]] + 1} may not be closed."
+        elif self._feed.cut and found < width and ends[row + 1] == self._reader.line_num:
+            hint = "The file may be cut off: its last line has no end."
+        else:
+            hint = f"A value that contains {self._named_delimiter()} needs quotes around it."
+        fields = "1 field" if found == 1 else f"{found:,} fields"
+        problem = f"{fields}, the header has {width:,}. {hint}"
+        return BadFile(problem, path=self._way.path, line=line)
+
+    def _broken(self, error: Exception, line: int) -> BadFile | ResourceLimit:
+        path, limits = self._way.path, self._way.limits
+        quote = f"A quote on line {line} may not be closed"
+        if isinstance(error, _Endless):
+            return limits.exceeded(
+                "line_bytes", f"{path}, line {line}: the row does not end. {quote}"
+            )
+        if "field larger" in str(error):
+            return limits.exceeded(
+                "field_bytes", f"{path}, line {line}: a field is too long. {quote}"
+            )
+        if "end of data" in str(error):
+            return BadFile(f"the file ends inside a field. {quote}.", path=path, line=line)
+        if "new-line" in str(error):
+            problem = (
+                "a carriage return without a line feed. Write the file with ordinary line ends."
+            )
+            return BadFile(problem, path=path, line=line)
+        problem = (
+            f"after a closing quote comes neither {self._named_delimiter()} nor the end of the line. "
+            f'Inside quotes, write a quote twice (""). {quote}.'
+        )
+        return BadFile(problem, path=path, line=self._reader.line_num)
+
+    def _named_delimiter(self) -> str:
+        return DELIMITERS.get(self._delimiter, repr(self._delimiter))
+
+
+class _Endless(Exception):
+    """A row has taken more lines than a row may."""
+
+
+@final
+class _Feed:
+    """The lines of a file for ``csv.reader``, with an eye on how much a row takes.
+
+    ``fresh`` is set when a block starts; ``open`` bounds the bytes handed out since whoever reads set
+    it to 0, which is after each row; ``cut`` says that the file ends without a newline.
+    """
+
+    def __init__(self, way: Way, delimiter: str, last: bool) -> None:
+        self._way, self._mark, self._last = way, delimiter.encode("utf-8"), last
+        self.fresh, self.cut, self.open, self._taken = False, False, 0, 0
+
+    def lines(self) -> Iterator[str]:
+        for block in self._way.blocks(self._last):
+            if self.open > self._way.limits.line_bytes:
+                raise _Endless
+            if block.data.count(self._mark) >= self._way.limits.columns:
+                self._check_widths(block)
+            self.fresh, self.cut = True, block.cut
+            self.open += len(block.data)
+            self._taken += len(block.data)
+            yield from io.StringIO(block.text(), newline="\n")
+
+    def taken(self) -> int:
+        """Bytes handed out since this was last asked; a new block is then no longer fresh."""
+        size, self._taken, self.fresh = self._taken, 0, False
+        return size
+
+    def _check_widths(self, block: Block) -> None:
+        """Refuse a line with too many fields before a string is made of each."""
+        limits = self._way.limits
+        for line, data in enumerate(block.data.split(b"\n"), block.line):
+            if (fields := data.count(self._mark) + 1) > limits.columns:
+                what = f"{self._way.path}, line {line} has {fields:,} columns"
+                raise limits.exceeded("columns", what)
