@@ -1,5 +1,7 @@
 """From the columns of a table to rows of numbers."""
 
+from .hashing import Collisions
 from .kinds import KINDS, infer_kind, is_number
+from .table import Table
 
-__all__ = ["KINDS", "infer_kind", "is_number"]
+__all__ = ["Collisions", "KINDS", "Table", "infer_kind", "is_number"]
