@@ -15,8 +15,8 @@ _HOME = {
     "SoftmaxRegression": "estimators",
 }
 _MODULES = (
-    "costs", "engines", "errors", "layouts", "losses", "objective", "records", "solvers", "spaces",
-    "testing",
+    "calibration", "costs", "data", "engines", "errors", "features", "layouts", "losses", "metrics",
+    "objective", "records", "report", "solvers", "spaces", "testing",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_MODULES, "__version__"])
