@@ -41,6 +41,7 @@ __all__ = [
     "number",
     "positive_integer",
     "probabilities",
+    "reach",
     "rows",
     "same_length",
     "sample_weight",
@@ -342,7 +343,12 @@ def magnitude(X: Rows, run: Callable[[Callable[[int], Any], int], list[Any]]) ->
     top = float(np.max(run(largest, -(-flat.size // CHUNK))))
     if not math.isfinite(top):
         finite(X)
-    if top > (1e12 if values.dtype == np.float32 else 1e70):
+    reach(top, values.dtype)
+
+
+def reach(top: float, dtype: np.dtype[Any]) -> None:
+    """Refuse values up to ``top`` if their squares would overflow into silent nonsense."""
+    if top > (1e12 if dtype == np.float32 else 1e70):
         raise InvalidInput(
             f"X has values up to {top:.3g}; squares and sums of them overflow. "
             "Scale your features, for example with sklearn.preprocessing.MaxAbsScaler."

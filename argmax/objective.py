@@ -28,7 +28,7 @@ from typing import Any, final
 
 import numpy as np
 
-from . import passes
+from . import passes, surveys
 from .engines import Engine, Shard, Stamp
 from .passes import Problem
 from .records import Floats
@@ -99,7 +99,7 @@ class Objective:
 
     def _counted(self) -> Any:
         if self._counts is None:
-            self._counts = self.fold(passes.counts)
+            self._counts = self.fold(surveys.counts)
         return self._counts
 
     @property

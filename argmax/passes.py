@@ -32,7 +32,6 @@ __all__ = [
     "along",
     "at_zero",
     "conjugate",
-    "counts",
     "curvature",
     "diagonal",
     "direction",
@@ -256,24 +255,6 @@ def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
         return float(problem.loss.evaluate(problem.space, scores, truth, residual).sum())
 
     return {"value": sum(crew.run(block, len(shard.groups)))}
-
-
-def counts(shard: Shard, crew: Crew, problem: Problem) -> Sums:
-    """{"weight": Σ s_i, "counts" (K,): the same over the nodes of each label}."""
-    k = problem.layout.labels
-
-    def group(i: int) -> tuple[float, Floats]:
-        truth, nodes, offsets = shard.answers(i)
-        lengths = np.ones(nodes.stop - nodes.start, int) if offsets is None else np.diff(offsets)
-        weight = _weight(truth.weight, slice(0, len(lengths)))
-        each = np.repeat(weight, lengths)
-        return float(weight.sum()), np.bincount(truth.labels, weights=each, minlength=k)
-
-    pieces = crew.run(group, len(shard.groups))
-    return {
-        "weight": sum(weight for weight, _ in pieces),
-        "counts": sum((counts for _, counts in pieces), np.zeros(k)),
-    }
 
 
 def shifted(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, shift: Floats) -> Sums:

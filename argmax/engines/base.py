@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from .examples import Examples
 from .shards import Shard
 
-__all__ = ["Crew", "Engine", "Sums", "Task", "add"]
+__all__ = ["BRANCHES", "Crew", "Engine", "Sums", "Task", "add_up"]
 
 Sums = dict[str, Any]
 
@@ -48,6 +49,14 @@ class Engine(ABC):
         return [piece(i) for i in range(count)]
 
     @abstractmethod
+    def collect(self, X: Any, y: Any, sample_weight: Any) -> Examples | None:
+        """Examples in a form that only this engine knows; None where it is not such a form."""
+
+    @abstractmethod
+    def place(self, shards: Sequence[Any]) -> list[Any]:
+        """The shards where this engine can work on them."""
+
+    @abstractmethod
     def fold(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Sums:
         """Σ over shards of ``task(shard, crew, *arguments)``."""
 
@@ -56,9 +65,39 @@ class Engine(ABC):
         """``task(shard, crew, *arguments)`` for each shard, in order."""
 
 
-def add(total: Sums | None, part: Sums) -> Sums:
-    """total + part, name by name; arrays in place."""
-    if total is None:
+BRANCHES = 8
+"""Sums that are added one after the other before they are one part of a larger sum."""
+
+
+def add_up(parts: Iterable[Sums]) -> Sums:
+    """Σ of the parts in a fixed shape: eight in a row, then eight of those sums, and so on. In place.
+
+    The shape depends on the number of parts alone, so that a cluster can add on its workers what one
+    process adds as it goes, and have the same bits.
+
+    >>> from argmax.engines.base import add_up
+    >>> add_up({"value": 0.1 * i} for i in range(20))["value"]
+    19.0
+    """
+    levels: list[tuple[Sums, int]] = []  # a sum in the making, and how many parts it has
+    for part in parts:
+        level, count = 0, BRANCHES
+        while count == BRANCHES:  # a full sum is one part of the next level
+            if level == len(levels):
+                levels.append(({}, 0))
+            total, count = levels[level]
+            part, count = _added(total, part), count + 1
+            levels[level] = (part, count) if count < BRANCHES else ({}, 0)
+            level += 1
+    rest: Sums = {}
+    for total, _ in levels:
+        rest = _added(total, rest)
+    return rest
+
+
+def _added(total: Sums, part: Sums) -> Sums:
+    """total + part, name by name; arrays in place. {} is nothing."""
+    if not total:
         return part
     for name, value in part.items():
         total[name] += value

@@ -258,6 +258,7 @@ def transposed(rows: Csr, starts: list[int], run: Run) -> Csr:
 
 
 def entries(rows: Rows) -> int:
+    """Numbers that the rows store."""
     return rows.entries if isinstance(rows, Csr) else int(rows.size)
 
 

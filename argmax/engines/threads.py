@@ -15,7 +15,8 @@ import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
 from .. import checks
-from .base import Engine, Sums, Task, add
+from .base import Engine, Sums, Task, add_up
+from .examples import Examples
 from .shards import Shard
 
 __all__ = ["Threads", "one_blas_thread"]
@@ -93,15 +94,20 @@ class Threads(Engine):
     def share(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         return self.run(piece, count)
 
+    def collect(self, X: Any, y: Any, sample_weight: Any) -> Examples | None:
+        return None
+
+    def place(self, shards: Sequence[Any]) -> list[Any]:
+        return list(shards)
+
     def fold(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Sums:
-        total: Sums | None = None
-        for part in self.each(task, shards, *arguments):
-            total = add(total, part)
-        return total or {}
+        return add_up(self.each(task, shards, *arguments))
 
     def each(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Iterator[Sums]:
         for shard in shards:
-            yield task(shard, self, *arguments)
+            result = task(shard, self, *arguments)
+            shard.rest()
+            yield result
 
 
 @final

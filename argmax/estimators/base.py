@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .. import checks, engines, losses, passes, solvers
+from .. import checks, engines, losses, passes, solvers, surveys
 from ..errors import InvalidInput, NotConverged, NumericalFailure, Unsupported
 from ..kernels import compiled
-from ..layouts import Layout, as_matrix, two_classes
+from ..layouts import Layout, two_classes
 from ..objective import Objective
-from ..records import Csr, Floats, Rows, Solution, Structures, Truth
+from ..records import Floats, Solution, Structures, Truth
 from ..spaces import Classes
+from . import answers, intake
 from .listeners import Bridge, CallbackSupportMixin, with_callbacks
 from .rows import RowScorer
 from .units import Units
@@ -92,8 +92,12 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
 
     # Fitting
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Classifier:
-        """Learn from rows X (n, d), dense or sparse, and labels y (n,)."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Classifier:
+        """Learn from rows X (n, d), dense or sparse, and labels y (n,).
+
+        X may also be an ``engines.Stored`` set, which brings its labels, or with ``engine=Dask(…)`` a dask
+        array or dataframe.
+        """
         attempt = copy.copy(self)
         try:
             attempt._fit(X, y, sample_weight)
@@ -140,17 +144,14 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         settings = self._settings()
         with settings.engine.open() as crew:
-            rows = checks.rows(self, X, reset=True, dtype=self.dtype, finite_later=True)
-            checks.magnitude(rows, crew.run)
-            rows, truth, classes = self._examples(rows, y, sample_weight, settings)
-            units = Units() if settings.penalised else Units.of(rows)
-            objective = self._objective(units.rows(rows), truth, len(classes), settings)
-            layout = objective.problem.layout
+            examples = intake.examples(self, X, y, sample_weight, settings.engine, crew)
+            objective, units = self._objective(examples, settings)
+            layout, classes = objective.problem.layout, examples.classes
             bridge = Bridge(self, X, y, lambda w: self._attributes(layout, w, classes))
             report = self._report(
                 [units.told(layout, listener) for listener in (*(self.callbacks or ()), bridge)]
             )
-            start, state = self._start(objective, truth, classes)
+            start, state = self._start(objective, classes)
             start = units.inside(layout, start)
             try:
                 solution = settings.solver.minimise(objective, start, report, state)
@@ -219,71 +220,56 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31))
 
-    def _examples(
-        self, rows: Rows, y: Any, sample_weight: Any, settings: Settings
-    ) -> tuple[Rows, Truth, Any]:
-        """Rows of positive weight, their labels and weights, and the classes among them."""
-        n = len(rows)
-        if y is None:
-            raise InvalidInput("requires y to be passed, but the target y is None.")
-        checks.same_length(X=rows, y=y, sample_weight=sample_weight)
-        weight = checks.sample_weight(sample_weight, n)
-        classes, codes = checks.labels(self, y, n)
-        weight = checks.class_weights(self.class_weight, classes, codes, weight)
-        used = weight > 0
-        if not used.all():  # a row without weight is a row that is not there
-            rows = (
-                rows[used]
-                if not isinstance(rows, Csr)
-                else checks.compressed(as_matrix(rows)[used])
-            )
-            weight, codes = weight[used], codes[used]
-            present, codes = np.unique(codes, return_inverse=True)
-            classes = classes[present]
-        if len(classes) < 2:
-            got = f"one class: {classes.tolist()[0]!r}" if len(classes) else "none"
-            raise InvalidInput(
-                f"y must have at least two classes with positive weight; got {got}. "
-                "Add rows of another class, or give the others weight."
-            )
-        checks.total_weight(settings.C, weight)
-        truth = Truth(codes.astype(np.intp), None if np.all(weight == 1.0) else weight)
-        settings.loss.check(truth)
-        return rows, truth, classes
+    def _objective(self, examples: engines.Examples, settings: Settings) -> tuple[Objective, Units]:
+        """F over the shards of the examples, and the units of the columns if they are free."""
+        problem = self._problem(examples, settings.loss)
+        checks.total_weight(settings.C, examples.totals)
+        shards, units, held = (
+            examples.cut(problem.layout),
+            Units(),
+            isinstance(examples, engines.Held),
+        )
+        self._check_memory(problem.layout, examples, shards)
+        # A pass of a millisecond is not worth waking threads for, nor their memory.
+        idle = self.engine is None and sum(shard.work for shard in shards) < SERIAL_WORK
+        engine = engines.Threads(1) if idle else settings.engine
+        shards = engine.place(shards)
+        if not held or not settings.penalised:  # rows in memory have been looked at
+            size = intake.inspected(engine, shards, problem, by_column=not settings.penalised)
+            units = units if settings.penalised else Units.of(size)
+        if units.scale is not None:
+            shards = engine.place(examples.prepared(scale=units.scale).cut(problem.layout))
+        objective = Objective(problem, shards, engine, settings.C, settings.l1, settings.l2)
+        return objective, units
 
-    def _objective(self, rows: Rows, truth: Truth, k: int, settings: Settings) -> Objective:
-        problem = self._problem(rows, k, settings.loss)
-        vectors = 30 if not isinstance(rows, Csr) else 8
-        need = 8.0 * (vectors * problem.layout.size + 4 * len(rows) * k)
+    def _check_memory(self, layout: Layout, examples: engines.Examples, shards: list[Any]) -> None:
+        """Refuse a fit whose vectors and scores cannot fit, before it starts."""
+        vectors = 8 if examples.sparse else 30
+        in_turn = [len(shard) for shard in shards if shard.on_disk]
+        rows = max(in_turn) if in_turn else sum(map(len, shards))
+        (n, d), k = examples.shape, layout.labels
         checks.memory(
-            need,
-            f"fitting {len(rows)} rows, {problem.layout.features} features and {k} classes",
+            8.0 * (vectors * layout.size + 4 * rows * k),
+            f"fitting {n} rows, {d} features and {k} classes",
             "Reduce the features (for example by hashing or selection) or the classes.",
         )
-        shards = engines.cut(Structures(rows), truth, problem.layout)
-        # A pass of a millisecond is not worth waking threads for, nor their memory.
-        work = sum(shard.work for shard in shards)
-        idle = self.engine is None and work < SERIAL_WORK
-        engine = engines.Threads(1) if idle else settings.engine
-        return Objective(problem, shards, engine, settings.C, settings.l1, settings.l2)
 
-    def _problem(self, rows: Rows, k: int, loss: losses.Loss) -> passes.Problem:
-        d = rows.shape[1]
-        entries = rows.entries if isinstance(rows, Csr) else rows.size
-        fast = compiled(entries * k)
+    def _problem(self, examples: engines.Examples, loss: losses.Loss) -> passes.Problem:
+        k = len(examples.classes)
+        fast = compiled(examples.entries * k)
         layout = Layout(
-            d,
+            examples.shape[1],
             k,
             two_classes() if k == 2 else None,
             intercept=bool(self.fit_intercept),
             free_intercept=loss.free_intercept,
-            sparse=isinstance(rows, Csr),
+            sparse=examples.sparse,
             precise=not fast,  # a small problem can afford it
             compiled=fast,
         )
         return passes.Problem(Classes(k, compiled=fast), layout, loss)
 
-    def _start(self, objective: Objective, truth: Truth, classes: Any) -> tuple[Floats, Any]:
+    def _start(self, objective: Objective, classes: Any) -> tuple[Floats, Any]:
         """Zero weights with the log priors for an intercept, or the previous fit."""
         layout = objective.problem.layout
         if self.warm_start and hasattr(self, "solution_"):
@@ -298,8 +284,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             return layout.pack(self.coef_, self.intercept_), self.solution_.state
         w = np.zeros(layout.size)
         if layout.intercept and layout.free_intercept:
-            counts = np.bincount(truth.labels, weights=truth.weight, minlength=layout.labels)
-            logs = np.log(counts)
+            logs = np.log(objective.counts)
             w[layout.free] = logs - logs.mean() if layout.columns > 1 else logs[1] - logs[0]
         return w, None
 
@@ -342,7 +327,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             checks.memory(
                 need, f"scores of {len(rows)} rows and {k} classes", "Pass fewer rows at a time."
             )
-        problem = passes.Problem(*_predictor(rows, self._layout))
+        problem = passes.Problem(*_predictor(engines.entries(rows), self._layout))
         truth = Truth(np.zeros(len(rows), np.intp))
         shards = engines.cut(Structures(rows), truth, problem.layout)
         engine = engines.Threads(self.n_threads if problem.layout.compiled else 1)
@@ -357,23 +342,41 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             raise NumericalFailure("the scores are not finite (overflow). Scale your features.")
         return node.reshape(-1, k)
 
+    def _answers(self, X: Any, answer: Callable[[Floats], Any]) -> Any:
+        """What ``answer`` makes of the scores; rows that are not in memory are answered where they are."""
+        found = X if isinstance(X, engines.Examples) else None
+        if found is None and self.engine is not None:
+            found = self.engine.collect(X, None, None)
+        if found is None:
+            return answer(self._node_scores(X))
+        check_is_fitted(self, "coef_")
+        intake.same_features(self, found)
+        engine = engines.Threads(self.n_threads) if self.engine is None else self.engine
+        problem = passes.Problem(*_predictor(found.entries, self._layout))
+        return answers.streamed(found, engine, problem, self._w, answer)
+
     def decision_function(self, X: Any) -> Floats:
         """Scores (n, k); for two classes (n,), positive meaning ``classes_[1]``, as scikit-learn has it."""
-        node = self._node_scores(X)
-        return node[:, 1] - node[:, 0] if node.shape[1] == 2 else node
+        return np.asarray(self._answers(X, answers.margins))
 
     def predict(self, X: Any) -> Any:
         """The class of the highest score for each row; of equals, the first in ``classes_``."""
-        best = self._node_scores(X).argmax(axis=1)
-        return self.classes_[best]
+        places = self._answers(X, answers.best)
+        return self.classes_[places]
 
     def predict_proba(self, X: Any) -> Floats:
         """P(y | x) for each row and class: softmax of the scores."""
-        return np.asarray(softmax(self._node_scores(X), axis=1))
+        return np.asarray(self._answers(X, answers.probabilities))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """log P(y | x), without under- or overflow."""
-        return np.asarray(log_softmax(self._node_scores(X), axis=1))
+        return np.asarray(self._answers(X, answers.log_probabilities))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted. A stored set brings its own labels and weights."""
+        if isinstance(X, engines.Stored) and y is None:
+            y, sample_weight = X.labels(), X.weights()
+        return float(super().score(X, y, sample_weight))
 
     def row_scorer(self) -> RowScorer:
         """A scorer of single rows, for services: a few microseconds a row instead of hundreds."""
@@ -409,14 +412,7 @@ def _judged(objective: Objective, solution: Solution) -> Solution:
 
 def _separates(objective: Objective, w: Floats) -> bool:
     """Whether w gives every example's own label the highest score: then 2w does so by a wider margin."""
-    outputs = objective.engine.each(passes.outputs, objective.shards, objective.problem, w)
-    for shard, output in zip(objective.shards, outputs, strict=True):
-        node, own = output["node"], (np.arange(len(shard)), shard.truth.labels)
-        score = node[own]
-        node[own] = -np.inf
-        if np.any(node.max(axis=1) >= score):
-            return False
-    return True
+    return bool(objective.fold(surveys.wrong, w)["wrong"] == 0)
 
 
 def _centred(layout: Layout, w: Floats) -> Floats:
@@ -427,7 +423,6 @@ def _centred(layout: Layout, w: Floats) -> Floats:
     return w
 
 
-def _predictor(rows: Rows, layout: Layout) -> tuple[Classes, Layout, losses.Loss]:
-    entries = rows.entries if isinstance(rows, Csr) else rows.size
+def _predictor(entries: int, layout: Layout) -> tuple[Classes, Layout, losses.Loss]:
     fast = compiled(entries * layout.labels)
     return Classes(layout.labels, compiled=fast), replace(layout, compiled=fast), losses.get("log")

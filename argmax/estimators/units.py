@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from ..layouts import Layout
-from ..records import Csr, Floats, Rows
+from ..records import Floats
 from ..solvers import Progress
 
 __all__ = ["Units"]
@@ -32,22 +32,12 @@ class Units:
     scale: Floats | None = None  # (d,)
 
     @classmethod
-    def of(cls, rows: Rows) -> Units:
-        """The units in which the largest value of every column is between 1 and 2."""
-        size = _largest(rows)
+    def of(cls, size: Floats) -> Units:
+        """The units in which the largest value of every column is between 1 and 2, given what they are."""
         if np.all((size == 0) | ((size >= USUAL[0]) & (size <= USUAL[1]))):
             return cls()
         _, exponent = np.frexp(size.astype(float))
         return cls(np.where(size > 0, np.ldexp(1.0, exponent - 1), 1.0))
-
-    def rows(self, rows: Rows) -> Rows:
-        if self.scale is None:
-            return rows
-        if not isinstance(rows, Csr):
-            return np.asarray(rows / self.scale, dtype=rows.dtype)
-        values = np.ones(len(rows.indices)) if rows.values is None else rows.values
-        scaled = np.asarray(values / self.scale[rows.indices], dtype=values.dtype)
-        return replace(rows, values=scaled)
 
     def inside(self, layout: Layout, w: Floats) -> Floats:
         """A user's w for the scaled rows."""
@@ -71,12 +61,3 @@ class Units:
         if self.scale is None:
             return callback
         return lambda progress: callback(replace(progress, w=self.outside(layout, progress.w)))
-
-
-def _largest(rows: Rows) -> Floats:
-    """max |x| of every column."""
-    if not isinstance(rows, Csr):
-        return np.asarray(np.maximum(rows.max(axis=0), -rows.min(axis=0)))
-    size = np.zeros(rows.width)
-    np.maximum.at(size, rows.indices, 1.0 if rows.values is None else np.abs(rows.values))
-    return size

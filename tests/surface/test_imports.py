@@ -22,6 +22,7 @@ PIPELINE = (
     ("losses",),
     ("engines",),
     ("passes",),
+    ("surveys",),
     ("objective",),
     ("solvers",),
     ("estimators",),

@@ -15,6 +15,7 @@ TREE = {
     "ResourceLimit": MemoryError,
     "CannotWrite": OSError,
     "MissingExtra": ImportError,
+    "WorkerLost": RuntimeError,
     "NumericalFailure": RuntimeError,
 }
 

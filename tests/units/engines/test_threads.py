@@ -4,12 +4,15 @@ import pickle
 import threading
 import time
 
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from argmax.engines import Threads
+from argmax.engines import Shard, Threads
 from argmax.engines.threads import one_blas_thread
 from argmax.errors import InvalidInput, WrongType
+from argmax.layouts import Layout
+from argmax.records import Structures, Truth
 
 
 def blas_threads():
@@ -96,11 +99,13 @@ def test_none_means_all_cores():
 
 def test_fold_adds_in_the_order_of_the_shards():
     def task(shard, crew, factor):
-        return {"sum": shard * factor, "all": [shard]}
+        return {"sum": len(shard) * factor, "all": [len(shard)]}
 
-    assert Threads(2).fold(task, [1, 2, 3], 10) == {"sum": 60, "all": [1, 2, 3]}
+    rows = [Structures(np.zeros((n, 1))) for n in (1, 2, 3)]
+    shards = [Shard(part, Truth(np.zeros(len(part), int)), Layout(1, 2)) for part in rows]
+    assert Threads(2).fold(task, shards, 10) == {"sum": 60, "all": [1, 2, 3]}
     assert Threads(2).fold(task, [], 10) == {}
-    assert [part["sum"] for part in Threads(2).each(task, [1, 2, 3], 10)] == [10, 20, 30]
+    assert [part["sum"] for part in Threads(2).each(task, shards, 10)] == [10, 20, 30]
 
 
 def test_blas_has_one_thread_inside_and_its_own_number_after():

@@ -7,23 +7,24 @@ import pytest
 import scipy.sparse as sp
 
 from argmax.checks import compressed
+from argmax.engines.reading import divided
 from argmax.estimators.units import Units
 from argmax.layouts import Layout
 from argmax.records import Structures
+from argmax.surveys import column_sizes
 
 X = np.random.default_rng(0).normal(size=(20, 3)) * np.array([1e-8, 1.0, 1e9])
 
 
 def test_usual_columns_are_left_alone():
     usual = X / np.array([1e-8, 1.0, 1e9])
-    assert Units.of(usual).scale is None
-    assert Units().rows(usual) is usual
+    assert Units.of(column_sizes(usual)).scale is None
 
 
 @pytest.mark.parametrize("form", [np.asarray, lambda X: compressed(sp.csr_array(X))])
 def test_the_largest_value_of_a_column_becomes_one_to_two(form):
-    units = Units.of(form(X))
-    rows = units.rows(form(X))
+    units = Units.of(column_sizes(form(X)))
+    rows = divided(form(X), units.scale)
     values = rows if isinstance(rows, np.ndarray) else rows.values.reshape(20, 3)
     largest = np.abs(values).max(axis=0)
     assert ((largest >= 1.0) & (largest < 2.0)).all()
@@ -31,16 +32,16 @@ def test_the_largest_value_of_a_column_becomes_one_to_two(form):
 
 
 def test_empty_columns_keep_their_unit():
-    assert Units.of(np.array([[0.0, 1e6]])).scale[0] == 1.0
+    assert Units.of(np.array([0.0, 1e6])).scale[0] == 1.0
 
 
 def test_scores_are_the_same_inside_and_outside():
-    units, layout = Units.of(X), Layout(3, 4)
+    units, layout = Units.of(column_sizes(X)), Layout(3, 4)
     w = layout.pack(np.random.default_rng(1).normal(size=(4, 3)), np.ones(4))
     inside = units.inside(layout, w)
     np.testing.assert_array_equal(units.outside(layout, inside), w)
     np.testing.assert_allclose(
-        layout.scores(Structures(units.rows(X)), inside).node,
+        layout.scores(Structures(divided(X, units.scale)), inside).node,
         layout.scores(Structures(X), w).node,
         rtol=1e-12,
     )
@@ -49,7 +50,7 @@ def test_scores_are_the_same_inside_and_outside():
 def test_callbacks_are_told_the_users_weights():
     from argmax.solvers import Progress
 
-    units, layout, told = Units.of(X), Layout(3, 4), []
+    units, layout, told = Units.of(column_sizes(X)), Layout(3, 4), []
     w = layout.pack(np.ones((4, 3)))
     progress = Progress(1, 0.0, 0.0, 0.0, 0.0, units.inside(layout, w))
     units.told(layout, told.append)(progress)

@@ -1,0 +1,53 @@
+"""From scores (n, k) to answers, and how rows that are not in memory are answered: a piece at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax, softmax
+
+from .. import surveys
+from ..engines import Engine, Examples
+from ..passes import Problem
+from ..records import Floats, Ints
+
+__all__ = ["best", "log_probabilities", "margins", "probabilities", "streamed"]
+
+
+def best(node: Floats) -> Ints:
+    """The place of the highest score in each row; of equals, the first."""
+    return node.argmax(axis=1).astype(np.intp, copy=False)
+
+
+def margins(node: Floats) -> Floats:
+    """The scores; of two classes how far the second is ahead (n,)."""
+    return node[:, 1] - node[:, 0] if node.shape[1] == 2 else node
+
+
+def probabilities(node: Floats) -> Floats:
+    """softmax of each row."""
+    return np.asarray(softmax(node, axis=1))
+
+
+def log_probabilities(node: Floats) -> Floats:
+    """log softmax of each row, without under- or overflow."""
+    return np.asarray(log_softmax(node, axis=1))
+
+
+def streamed(
+    found: Examples, engine: Engine, problem: Problem, w: Floats, answer: Callable[[Floats], Any]
+) -> Any:
+    """``answer`` of the scores of all rows; besides the answers, only a few blocks are in memory."""
+    shards = engine.place(found.cut(problem.layout))
+    result: Any = None
+    first = 0
+    with engine.open():
+        for part in engine.each(surveys.answered, shards, problem, w, answer):
+            answers = part["answers"]
+            if result is None:
+                result = np.empty((found.shape[0], *answers.shape[1:]), answers.dtype)
+            result[first : first + len(answers)] = answers
+            first += len(answers)
+    return result

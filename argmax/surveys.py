@@ -1,0 +1,121 @@
+"""What a fit wants to know of its examples besides losses: how many, how large, how they come out.
+
+    counts     weight of all examples, and of each label
+    largest    max |x|, and whether every number is finite
+    wrong      how many examples a w gets wrong
+    answered   what a function makes of the scores
+
+Tasks like those of ``passes``: an engine runs them on every shard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .engines import Crew, Shard
+from .engines.base import Sums
+from .errors import NumericalFailure
+from .layouts import as_matrix
+from .passes import Problem
+from .records import Csr, Floats, Rows
+
+__all__ = ["answered", "column_sizes", "counts", "largest", "wrong"]
+
+
+def counts(shard: Shard, crew: Crew, problem: Problem) -> Sums:
+    """{"weight": Σ s_i, "counts" (K,): the same over the nodes of each label}."""
+    k = problem.layout.labels
+
+    def group(i: int) -> tuple[float, Floats]:
+        truth, nodes, offsets = shard.answers(i)
+        lengths = np.ones(nodes.stop - nodes.start, int) if offsets is None else np.diff(offsets)
+        weight = np.ones(len(lengths)) if truth.weight is None else truth.weight
+        each = np.repeat(weight, lengths)
+        return float(weight.sum()), np.bincount(truth.labels, weights=each, minlength=k)
+
+    pieces = crew.run(group, len(shard.groups))
+    return {
+        "weight": sum(weight for weight, _ in pieces),
+        "counts": sum((counts for _, counts in pieces), np.zeros(k)),
+    }
+
+
+def answered(
+    shard: Shard, crew: Crew, problem: Problem, w: Floats, answer: Callable[[Floats], Any]
+) -> Sums:
+    """{"answers": what ``answer`` makes of the scores of every node}, in little memory.
+
+    ``answer`` is a module-level function, so that it can travel.
+    """
+    weights = problem.layout.weights(w, problem.layout.product_dtype(shard.structures.rows))
+
+    def group(i: int) -> Any:
+        with np.errstate(all="ignore"):
+            node = problem.layout.block_scores(shard.group(i)[0], weights).node
+        if not np.isfinite(node).all():
+            raise NumericalFailure("the scores are not finite (overflow). Scale your features.")
+        return answer(node)
+
+    return {"answers": np.concatenate(crew.run(group, len(shard.groups)))}
+
+
+def wrong(shard: Shard, crew: Crew, problem: Problem, w: Floats) -> Sums:
+    """{"wrong": how many nodes have another label with a score at least that of their own}."""
+    weights = problem.layout.weights(w, problem.layout.product_dtype(shard.structures.rows))
+
+    def group(i: int) -> int:
+        structures, truth, _ = shard.group(i)
+        node = problem.layout.block_scores(structures, weights).node
+        own = np.arange(len(node)), truth.labels
+        score = node[own]
+        node[own] = -np.inf
+        return int(np.count_nonzero(node.max(axis=1) >= score))
+
+    return {"wrong": sum(crew.run(group, len(shard.groups)))}
+
+
+def largest(shard: Shard, crew: Crew, problem: Problem, by_column: bool) -> Sums:
+    """{"largest": max |x|, or with ``by_column`` of every feature (d,), "bad": row or −1}.
+
+    ``bad`` is the first row of the shard that is not finite.
+    """
+
+    def block(i: int) -> tuple[Any, int]:
+        structures, _, nodes = shard.open(i)
+        size = column_sizes(structures.rows) if by_column else np.array(_largest(structures.rows))
+        if np.isfinite(size).all():
+            return size, -1
+        return size, nodes.start + int(np.argmin(_finite_rows(structures.rows)))
+
+    pieces = crew.run(block, len(shard.blocks))
+    bad = [row for _, row in pieces if row >= 0]
+    size = np.maximum.reduce([size for size, _ in pieces])
+    return {"largest": size, "bad": bad[0] if bad else -1}
+
+
+def _largest(rows: Rows) -> float:
+    values = rows.values if isinstance(rows, Csr) else rows
+    if values is None or not values.size:
+        return float(values is None)
+    return float(np.maximum(values.max(), -values.min()))  # NaN wins over every number
+
+
+def _finite_rows(rows: Rows) -> Any:
+    """Whether each row is finite."""
+    if not isinstance(rows, Csr):
+        return np.isfinite(rows).all(axis=1)
+    bad = np.isfinite(as_matrix(rows).data)
+    return np.array([bad[a:b].all() for a, b in pairwise(rows.indptr - rows.indptr[0])])
+
+
+def column_sizes(rows: Rows) -> Floats:
+    """max |x| of every column."""
+    if not isinstance(rows, Csr):
+        return np.asarray(np.maximum(rows.max(axis=0), -rows.min(axis=0)))
+    size = np.zeros(rows.width)
+    np.maximum.at(size, rows.indices, 1.0 if rows.values is None else np.abs(rows.values))
+    return size
