@@ -13,10 +13,12 @@ __version__ = "0.1.0"
 _HOME = {
     "LinearClassifier": "estimators",
     "SoftmaxRegression": "estimators",
+    "load": "persist",
+    "save": "persist",
 }
 _MODULES = (
     "calibration", "costs", "data", "engines", "errors", "features", "layouts", "losses", "metrics",
-    "objective", "records", "report", "solvers", "spaces", "testing",
+    "objective", "persist", "records", "report", "solvers", "spaces", "testing",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_MODULES, "__version__"])

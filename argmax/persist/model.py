@@ -1,0 +1,187 @@
+"""Models in files: ``save``, ``load``, ``describe``.
+
+A model is an estimator of this library, or ``Pipeline([(…, features.Table), (…, estimator)])``. What the file
+holds of an estimator is written in ``estimator.py``, of a table in ``features/saved.py``; here they meet:
+
+    content   estimator, pipeline (None, or the names of its steps)
+    tensors   those of the estimator, and as table.… those of the table and its options as JSON
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import InvalidInput, ModelFileError, Unsupported
+from ..features import Table
+from . import container, strict
+from .checked import Room, same_keys, take
+from .container import File, Tensors
+from .estimator import ESTIMATORS, estimator_parts, rebuilt_estimator
+
+__all__ = ["describe", "load", "save"]
+
+KIND = "model"
+
+OPTIONS = 2**21
+"""Tokens in the options of a table: enough for a hundred thousand columns."""
+
+
+def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write a fitted model to a file that is safe to load, whole or not at all.
+
+    ``model`` is a fitted ``LinearClassifier`` or ``SoftmaxRegression``, or a ``Pipeline`` of a
+    ``features.Table`` and one of them. A file that exists is kept unless ``overwrite``. What belongs to
+    a process and not to a model, ``engine`` and ``callbacks``, is left out.
+
+    >>> import pathlib, tempfile
+    >>> import argmax
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "iris.argmax"
+    >>> argmax.save(argmax.SoftmaxRegression().fit(X, y), path)
+    >>> argmax.load(path).predict(X[[0, 50, 100]])
+    array([0, 1, 2])
+    """
+    table, estimator, pipeline = _parts(model)
+    document, tensors = estimator_parts(estimator)
+    if table is not None:
+        options = strict.written(table.options(), OPTIONS).encode()
+        tensors["table.options"] = np.frombuffer(options, np.uint8)
+        tensors |= {f"table.{name}": tensor for name, tensor in table.tensors().items()}
+    content = {"estimator": document, "pipeline": pipeline}
+    container.write(path, KIND, content, tensors, overwrite=overwrite)
+
+
+def _parts(model: Any) -> tuple[Table | None, Any, dict[str, Any] | None]:
+    """The table and the estimator of a model, and what else its pipeline has."""
+    if type(model) is not Pipeline:
+        if type(model) not in ESTIMATORS.values():
+            raise _refused(f"the model is a {type(model).__name__}")
+        check_is_fitted(model, "coef_")
+        return None, model, None
+    wanted = [(Table,), tuple(ESTIMATORS.values())]
+    for i, (name, step) in enumerate(model.steps):
+        if i >= len(wanted) or not isinstance(step, wanted[i]):
+            raise _refused(f"step {name!r} of the pipeline is a {type(step).__name__}")
+    if len(model.steps) != len(wanted):
+        raise _refused("the pipeline ends after its first step")
+    for name in ("memory", "transform_input"):
+        if getattr(model, name, None) is not None:
+            raise Unsupported(f"{name} of a pipeline cannot be stored. Use {name}=None.")
+    (_, table), (_, estimator) = model.steps
+    check_is_fitted(table)
+    check_is_fitted(estimator, "coef_")
+    steps = [name for name, _ in model.steps]
+    return table, estimator, {"steps": steps, "verbose": bool(model.verbose)}
+
+
+def _refused(what: str) -> Unsupported:
+    return Unsupported(
+        f"{what}. A model file holds {' or '.join(ESTIMATORS)}, alone or after a features.Table in a "
+        "Pipeline of two steps. Let features.Table prepare the columns, or pickle the model for your "
+        "own processes."
+    )
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The model of a file. No code of the file runs, whoever wrote it.
+
+    A file that is damaged, that is no model, or that a newer version wrote is a ``ModelFileError``. The
+    model predicts the same bits as the one that was saved, and can be fitted again.
+
+    >>> import argmax
+    >>> argmax.load("no such file")
+    Traceback (most recent call last):
+    argmax.errors.ModelFileError: 'no such file' cannot be read: No such file or directory.
+    """
+    file = container.read(path)
+    with container.naming(file.path):
+        return _model(file)
+
+
+def _model(file: File) -> Any:
+    if file.kind != KIND:
+        raise ModelFileError(f"is a {file.kind}, not a model.")
+    same_keys("document", file.content, ("estimator", "pipeline"))
+    tensors, room = dict(file.tensors), Room(file.bytes)
+    estimator = rebuilt_estimator(file.content["estimator"], tensors, room)
+    if file.content["pipeline"] is None:
+        if tensors:
+            raise ModelFileError(f"has a tensor {min(tensors)!r} that belongs to nothing.")
+        return estimator
+    table = _table(tensors)
+    if table._state.encoding.width != estimator.n_features_in_:
+        raise ModelFileError("has a table whose columns do not fit the weights.")
+    return _pipeline(file.content["pipeline"], table, estimator)
+
+
+def _table(tensors: Tensors) -> Table:
+    """The table of a file: all tensors that are left must be its."""
+    text = take(tensors, "table.options", np.uint8, None)
+    if not all(name.startswith("table.") for name in tensors):
+        raise ModelFileError("has tensors that belong to nothing.")
+    try:
+        options = strict.parsed(text.tobytes().decode("ascii"), OPTIONS)
+        return Table.rebuild(options, {name[6:]: tensor for name, tensor in tensors.items()})
+    except (InvalidInput, ValueError) as error:
+        raise ModelFileError(f"has a table that does not do: {error}") from error
+
+
+def _pipeline(given: Any, table: Table, estimator: Any) -> Pipeline:
+    told = same_keys("pipeline", given, ("steps", "verbose"))
+    steps, verbose = told["steps"], told["verbose"]
+    named = isinstance(steps, list) and all(isinstance(name, str) for name in steps)
+    if not named or len(set(steps)) != 2 or len(steps) != 2 or not isinstance(verbose, bool):
+        raise ModelFileError("has a pipeline that argmax did not write.")
+    return Pipeline([(steps[0], table), (steps[1], estimator)], verbose=verbose)
+
+
+def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a file holds, digest and all checked, as a dict that JSON can hold.
+
+    >>> import pathlib, tempfile
+    >>> import argmax
+    >>> from sklearn.datasets import load_iris
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "iris.argmax"
+    >>> argmax.save(argmax.SoftmaxRegression().fit(*load_iris(return_X_y=True)), path)
+    >>> found = argmax.persist.describe(path)
+    >>> found["estimator"], found["features"], found["classes"], found["solution"]["status"]
+    ('SoftmaxRegression', 4, [0, 1, 2], 'converged')
+    """
+    file = container.read(path)
+    found: dict[str, Any] = {
+        "path": file.path,
+        "bytes": file.bytes,
+        "sha256": file.sha256,
+        "kind": file.kind,
+        "schema": file.schema,
+        "version": file.version,
+        "tensors": {name: [dtype, *shape] for name, (dtype, shape) in file.shapes.items()},
+    }
+    if file.kind != KIND:
+        return found | file.content
+    with container.naming(file.path):
+        model = _model(file)
+    table, estimator, pipeline = _parts(model)
+    solution, document = estimator.solution_, file.content["estimator"]
+    told = ("objective", "gap", "relative_gap", "seconds")
+    numbers = {name: _json_number(getattr(solution, name)) for name in told}
+    return found | {
+        **{name: document[name] for name in ("estimator", "parameters", "left_out")},
+        "classes": estimator.classes_.tolist(),
+        "features": estimator.n_features_in_,
+        "names": hasattr(estimator, "feature_names_in_"),
+        "solution": document["solution"] | numbers,
+        "pipeline": pipeline,
+        "table": None if table is None else table.options(),
+    }
+
+
+def _json_number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
