@@ -65,12 +65,13 @@ class Block:
         if at < 0:
             return self
         line, column = self._place(at)
-        wide = self.data[max(0, at - 40) : at + 40].count(b"\0") > 20
-        advice = (
-            "The file looks like UTF-16: pass encoding='utf-16'."
-            if wide
-            else "The file is damaged, or not text at all."
-        )
+        near = self.data[max(0, at - 40) : at + 40]
+        wide = 3 * near.count(b"\0") > len(near)
+        if wide:  # every other byte
+            encoding = "utf-16-le" if at % 2 else "utf-16-be"
+            advice = f"The file looks like UTF-16: pass encoding='{encoding}'."
+        else:
+            advice = "The file is damaged, or not text at all."
         raise BadFile(f"a NUL byte. {advice}", path=self.path, line=line, column=column)
 
 
@@ -138,15 +139,22 @@ class _Recoded:
                 text = self._decoder.decode(part, final=not part)
                 found = text.encode("utf-8")
             except UnicodeError as error:
-                raise BadFile(
-                    f"this is not {self._encoding}: {error}. Pass the encoding that the file is "
-                    "written in, or none for UTF-8.",
-                    path=self._path,
-                    line=self._line,
-                ) from error
+                raise self._undecodable(error) from error
             self._line += text.count("\n")
             if found or not part:
                 return found
+
+    def _undecodable(self, error: UnicodeError) -> BadFile:
+        line, reason = self._line, str(error)
+        if isinstance(error, UnicodeDecodeError):
+            line += error.object.count(b"\n", 0, error.start)
+            reason = f"byte 0x{error.object[error.start]:02x}, {error.reason}"
+        return BadFile(
+            f"this is not {self._encoding} ({reason}). Pass the encoding that the file is written "
+            "in, or none for UTF-8.",
+            path=self._path,
+            line=line,
+        )
 
 
 def known_encoding(encoding: str | None) -> str | None:

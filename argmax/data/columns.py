@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, final
+from itertools import chain, islice
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,14 @@ from ..checks import choice
 from ..errors import BadFile, InvalidInput
 from ..features import KINDS, infer_kind
 from .cells import Cell
-from .readers import Piece, Reader, Way, chosen
+from .readers import Reader, Way, chosen
 
 __all__ = ["Column", "described"]
+
+PIECE = 1024
+"""Rows read at a time: a sample is not much larger than it has to be."""
+
+_Values: TypeAlias = Sequence[Cell] | NDArray[Any]
 
 
 @final
@@ -53,49 +58,63 @@ def described(way: Way, reader: Reader, kinds: Mapping[str, str]) -> tuple[Colum
             raise InvalidInput(
                 f"kinds[{name!r}] must be {reader.fixed[name]!r} in {way.path}; got {kinds[name]!r}."
             )
-    pieces, rows = _sample(way, reader)
-    if not rows:
-        raise BadFile("there is a header, and no row below it.", path=way.path)
     given = {**reader.fixed, **kinds}
-    return tuple(_column(name, way, pieces, rows, given.get(name)) for name in reader.names)
+    sample = _Sample(way, reader, [n for n in reader.names if given.get(n) != "ignore"])
+    if not sample.rows:
+        raise BadFile("there is a header, and no row below it.", path=way.path)
+    return tuple(sample.column(name, given.get(name)) for name in reader.names)
 
 
-def _sample(way: Way, reader: Reader) -> tuple[list[Piece], int]:
-    pieces: list[Piece] = []
-    rows = weight = 0
-    readable = [name for name in reader.names if reader.fixed.get(name) != "ignore"]
-    for piece in reader.pieces(readable, way.sample_rows):
-        pieces.append(piece)
-        rows += len(piece)
-        weight += piece.weight
-        if way.enough(rows, weight):
-            break
-    return pieces, min(rows, way.sample_rows)
+@final
+class _Sample:
+    """The first rows of a table. ``whole`` says that there are no others."""
 
+    def __init__(self, way: Way, reader: Reader, names: list[str]) -> None:
+        self._way, self._pieces, self.whole = way, [], True
+        count = weight = 0
+        for piece in reader.pieces(names, PIECE):
+            self._pieces.append(piece)
+            count += len(piece)
+            weight += piece.weight
+            if way.enough(count, weight):
+                self.whole = False  # perhaps it is after all, which does no harm
+                break
+        self.rows = min(count, way.sample_rows)
 
-def _column(name: str, way: Way, pieces: list[Piece], rows: int, given: str | None) -> Column:
-    if given == "ignore":  # perhaps it cannot even be read
-        return Column(name, given, True, 0, 0, 0, ())
-    values, texts = _values(name, way, pieces, rows)
-    kind = given or infer_kind(values, rows=rows, name=name)
-    different = dict.fromkeys(texts)
-    examples = tuple(text[:80] for text, _ in zip(different, range(3), strict=False))
-    missing = rows - len(texts)
-    return Column(name, kind, given is not None, rows, missing, len(different), examples)
+    def column(self, name: str, given: str | None) -> Column:
+        """What the sample says of a column, whose kind may be given."""
+        if given == "ignore":  # perhaps it cannot even be read
+            return Column(name, given, True, 0, 0, 0, ())
+        values, texts = self._values(name)
+        different = dict.fromkeys(texts)
+        return Column(
+            name,
+            given or self._kind(name, values, len(different)),
+            given is not None,
+            self.rows,
+            self.rows - len(texts),
+            len(different),
+            tuple(text[:80] for text in islice(different, 3)),
+        )
 
+    def _kind(self, name: str, values: _Values, distinct: int) -> str:
+        kind = infer_kind(values, rows=self.rows, name=name)
+        if kind == "ignore" and distinct and not self.whole:
+            # A file may be sorted: what is constant in its first rows need not stay so. One row more,
+            # of which nothing is known, says as much to the rule.
+            return infer_kind(values, rows=self.rows + 1, name=name)
+        return kind
 
-def _values(
-    name: str, way: Way, pieces: list[Piece], rows: int
-) -> tuple[Sequence[Cell] | NDArray[Any], list[str]]:
-    """The sampled values of a column as ``infer_kind`` takes them, and those present as strings."""
-    parts: list[Any] = [piece.sample(name) for piece in pieces]
-    if isinstance(parts[0], np.ndarray):
-        numbers: NDArray[np.float64] = np.concatenate(parts)[:rows]
-        return numbers, [f"{value:g}" for value in numbers[~np.isnan(numbers)].tolist()]
-    cells = list(chain.from_iterable(parts))[:rows]
-    present = way.cells.present(cells)
-    texts = [cell for cell in present if cell is not None]
-    try:
-        return way.cells.numbers(cells), texts
-    except ValueError:
-        return present, texts
+    def _values(self, name: str) -> tuple[_Values, list[str]]:
+        """The values of a column as ``infer_kind`` takes them, and those present as strings."""
+        parts: list[Any] = [piece.sample(name) for piece in self._pieces]
+        if isinstance(parts[0], np.ndarray):
+            numbers: NDArray[np.float64] = np.concatenate(parts)[: self.rows]
+            return numbers, [f"{value:g}" for value in numbers[~np.isnan(numbers)].tolist()]
+        cells = list(chain.from_iterable(parts))[: self.rows]
+        present = self._way.cells.present(cells)
+        texts = [cell for cell in present if cell is not None]
+        try:
+            return self._way.cells.numbers(cells), texts
+        except ValueError:
+            return present, texts

@@ -10,6 +10,7 @@ from typing import final
 
 from ..errors import BadFile, ResourceLimit
 from .blocks import Block
+from .cells import shown
 from .readers import Piece, Reader, TextPiece, Way, unique_names
 
 __all__ = ["DELIMITERS", "Delimited", "best_delimiter"]
@@ -57,13 +58,14 @@ class Delimited(Reader):
         self.names = unique_names(names, way, rows.line)
 
     def pieces(
-        self, columns: Sequence[str] | None, rows: int, last: bool = False
+        self, columns: Sequence[str], rows: int, *, strict: bool = False, last: bool = False
     ) -> Iterator[Piece]:
         source = _Rows(self._way, self._delimiter, last)
         source.header()
         for fields, lines, weight in source.groups(rows, len(self.names)):
-            cells = zip(*fields, strict=True)
-            yield TextPiece(self._way, dict(zip(self.names, cells, strict=True)), lines, weight)
+            if fields:
+                cells = dict(zip(self.names, zip(*fields, strict=True), strict=True))
+                yield TextPiece(self._way, cells, lines, weight)
 
 
 _Group = tuple[list[list[str]], list[int], int]
@@ -108,8 +110,7 @@ class _Rows:
         except (csv.Error, _Endless) as error:
             self._group(rows, ends, width)  # an earlier row may say better what is wrong
             raise self._broken(error, ends[-1] + 1) from error
-        if rows:
-            yield self._group(rows, ends, width)
+        yield self._group(rows, ends, width)
 
     def _group(self, rows: list[list[str]], ends: list[int], width: int) -> _Group:
         starts = [end + 1 for end in ends[:-1]]
@@ -123,13 +124,16 @@ class _Rows:
         return rows, starts, self._feed.taken()
 
     def _ragged(self, found: int, width: int, line: int, ends: list[int], row: int) -> BadFile:
-        long = [j for j in range(row + 1) if ends[j + 1] > ends[j] + 1]  # rows of several lines
-        if long:
-            hint = f"A quote on line {ends[long[-1]] + 1} may not be closed."
-        elif self._feed.cut and found < width and ends[row + 1] == self._reader.line_num:
+        near = [j for j in (row, row - 1) if j >= 0 and ends[j + 1] > ends[j] + 1]
+        if near:  # a row of several lines
+            hint = f"A quote on line {ends[near[0]] + 1} may not be closed."
+        elif found > width:
+            hint = f"A value that contains {self._named_delimiter()} needs quotes around it."
+        elif self._feed.cut and ends[row + 1] == self._reader.line_num:
             hint = "The file may be cut off: its last line has no end."
         else:
-            hint = f"A value that contains {self._named_delimiter()} needs quotes around it."
+            empty = shown(f"a{self._delimiter}{self._delimiter}c")
+            hint = f"Where a value is missing, leave its place empty: {empty}."
         fields = "1 field" if found == 1 else f"{found:,} fields"
         problem = f"{fields}, the header has {width:,}. {hint}"
         return BadFile(problem, path=self._way.path, line=line)
@@ -198,6 +202,6 @@ class _Feed:
         """Refuse a line with too many fields before a string is made of each."""
         limits = self._way.limits
         for line, data in enumerate(block.data.split(b"\n"), block.line):
-            if (fields := data.count(self._mark) + 1) > limits.columns:
-                what = f"{self._way.path}, line {line} has {fields:,} columns"
+            if len(data) >= limits.columns <= data.count(self._mark):
+                what = f"{self._way.path}, line {line} has {data.count(self._mark) + 1:,} columns"
                 raise limits.exceeded("columns", what)

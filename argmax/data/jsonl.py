@@ -43,9 +43,12 @@ class JsonLines(Reader):
         self._way = way
         self._known: dict[str, None] = {}
         nested: set[str] = set()
+        scalar: set[str] = set()
         for line, pairs in self._sample():
             self._known.update(dict.fromkeys(key for key, _ in pairs))
-            nested.update(key for key, value in pairs if type(value) is list)
+            for key, value in pairs:
+                if value is not None:
+                    (nested if type(value) is list else scalar).add(key)
             if len(self._known) > way.limits.columns:
                 what = (
                     f"{way.path}, line {line}: there are {len(self._known):,} different keys by now"
@@ -53,21 +56,19 @@ class JsonLines(Reader):
                 raise way.limits.exceeded("columns", what)
         if not self._known:
             raise BadFile("the file is empty, or its objects are.", path=way.path)
-        self.names, self.fixed = tuple(self._known), dict.fromkeys(nested, "ignore")
+        self.names, self.fixed = tuple(self._known), dict.fromkeys(nested - scalar, "ignore")
 
     def pieces(
-        self, columns: Sequence[str] | None, rows: int, last: bool = False
+        self, columns: Sequence[str], rows: int, *, strict: bool = False, last: bool = False
     ) -> Iterator[Piece]:
-        scalars = [name for name in self.names if name not in self.fixed]
-        wanted = scalars if columns is None else columns
         for block in self._way.blocks(last):
             found = list(self._objects(block))
             for start in range(0, len(found), rows):
                 group = found[start : start + rows]
                 lines = [line for line, _ in group]
-                values = [self._row(line, pairs, columns is None) for line, pairs in group]
+                values = [self._row(line, pairs, strict) for line, pairs in group]
                 table = dict(zip(self.names, zip(*values, strict=True), strict=True))
-                cells = {name: self._cells(name, table[name], lines) for name in wanted}
+                cells = {name: self._cells(name, table[name], lines) for name in columns}
                 weight = len(block.data) * len(group) // len(found)
                 yield TextPiece(self._way, cells, lines, weight)
 
@@ -91,7 +92,10 @@ class JsonLines(Reader):
         try:
             value, end = _DECODER.raw_decode(text)
         except json.JSONDecodeError as error:
-            problem = f"{error.msg[:1].lower()}{error.msg[1:]}. {_advice(error, block)}".rstrip()
+            said = error.msg[:1].lower() + error.msg[1:].removesuffix(" at").removesuffix(
+                " starting"
+            )
+            problem = f"{said}. {_advice(error, block)}".rstrip()
             raise self._bad(problem, line, error.pos + 1) from None
         except RecursionError:
             raise self._bad("brackets are nested too deeply.", line) from None

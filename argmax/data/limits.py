@@ -48,7 +48,7 @@ class Limits:
     def exceeded(self, name: str, what: str) -> ResourceLimit:
         """The error to raise when ``what`` goes beyond the limit called ``name``."""
         bound = getattr(self, name)
-        said = readable(bound) if name.endswith("bytes") else f"{bound:,}"
+        said = readable(bound) if name.endswith("bytes") else f"{bound:,.12g}"
         return ResourceLimit(
             f"{what}; the limit is {said}. If the file is meant to be like this, raise it: "
             f"limits=Limits({name}=...)."
@@ -58,7 +58,9 @@ class Limits:
         """Raise if so many unpacked bytes from so few packed ones can only be a trap."""
         if unpacked > FREE + self.ratio * packed:
             raise self.exceeded(
-                "ratio", f"{what}: {readable(packed)} grow to more than {readable(unpacked)}"
+                "ratio",
+                f"{what}: {readable(packed)} grow to more than {readable(unpacked)}, which is "
+                f"{unpacked / max(packed, 1):,.0f} times as much",
             )
 
 

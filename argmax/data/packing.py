@@ -89,8 +89,8 @@ class _Counted(io.RawIOBase):
         return True
 
     def read(self, size: int, /) -> bytes:  # type: ignore[override]
-        part = self._ahead[:size] or self._stream.read(size)
-        self._ahead = self._ahead[len(part) :]
+        part, self._ahead = self._ahead[:size], self._ahead[size:]
+        part += self._stream.read(size - len(part))
         self.count += len(part)
         return part
 

@@ -54,9 +54,12 @@ class Parquet(Reader):
             self._texts = {field.name for field in schema if _is_text(field.type)}
 
     def pieces(
-        self, columns: Sequence[str] | None, rows: int, last: bool = False
+        self, columns: Sequence[str], rows: int, *, strict: bool = False, last: bool = False
     ) -> Iterator[Piece]:
-        wanted = [name for name in columns or self.names if name not in self.fixed]
+        wanted = list(columns)
+        if nested := [name for name in wanted if name in self.fixed]:
+            problem = "a column of lists or objects cannot be read."
+            raise BadFile(problem, path=self._way.path, column=nested[0])
         self._way.origin.open(last).close()  # says so if the file has changed
         with _refusals(self._way.path), self._open(self._texts.intersection(wanted)) as file:
             first = 0

@@ -118,11 +118,11 @@ class Reader(ABC):
 
     @abstractmethod
     def pieces(
-        self, columns: Sequence[str] | None, rows: int, last: bool = False
+        self, columns: Sequence[str], rows: int, *, strict: bool = False, last: bool = False
     ) -> Iterator[Piece]:
         """The whole file in pieces of at most ``rows`` rows, in which ``columns`` can be asked for.
 
-        None is all that can be read, and then the file may hold no others. ``last`` promises that it
+        ``strict``: a column that is not among ``names`` is an error. ``last`` promises that the file
         is not opened again.
         """
 

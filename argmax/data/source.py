@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import final
 
@@ -223,8 +223,7 @@ class Source:
         as_strings = set(_names(strings)) | {
             n for n, kind in self.kinds.items() if kind != "number"
         }
-        wanted = None if columns is None else names
-        return self._batches(names, as_strings, wanted, positive_integer("rows", rows))
+        return self._batches(names, as_strings, positive_integer("rows", rows), columns is None)
 
     def _chosen(self, columns: Iterable[str] | None, strings: Iterable[str]) -> list[str]:
         known = tuple(self.kinds)
@@ -237,10 +236,10 @@ class Source:
         return names
 
     def _batches(
-        self, names: list[str], as_strings: set[str], wanted: Sequence[str] | None, rows: int
+        self, names: list[str], as_strings: set[str], rows: int, strict: bool
     ) -> Iterator[Batch]:
         self._missing, self._rows = dict.fromkeys(names, 0), 0
-        for piece in self._reader.pieces(wanted, rows, last=True):
+        for piece in self._reader.pieces(names, rows, strict=strict, last=True):
             columns = {
                 name: piece.strings(name) if name in as_strings else piece.numbers(name)
                 for name in names

@@ -51,7 +51,7 @@ class SvmLight(Reader):
         self.fixed = {LABEL: "category", FEATURES: "number"}
 
     def pieces(
-        self, columns: Sequence[str] | None, rows: int, last: bool = False
+        self, columns: Sequence[str], rows: int, *, strict: bool = False, last: bool = False
     ) -> Iterator[Piece]:
         width = 0
         for block in self._way.blocks(last):
