@@ -21,7 +21,7 @@ from ..layouts import Layout, two_classes
 from ..objective import Objective
 from ..records import Floats, Solution, Structures, Truth
 from ..spaces import Classes
-from . import answers, intake
+from . import answers, intake, resuming
 from .listeners import Bridge, CallbackSupportMixin, with_callbacks
 from .rows import RowScorer
 from .units import Units
@@ -153,6 +153,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             )
             start, state = self._start(objective, classes)
             start = units.inside(layout, start)
+            state = resuming.found(self.callbacks or (), objective, settings.solver) or state
             try:
                 solution = settings.solver.minimise(objective, start, report, state)
                 solution = _judged(objective, solution)

@@ -7,6 +7,7 @@ replace_file  write any file whole or not at all
 """
 
 from .atomic import replace_file
+from .checkpoint import Checkpoint
 from .model import describe, load, save
 
-__all__ = ["describe", "load", "replace_file", "save"]
+__all__ = ["Checkpoint", "describe", "load", "replace_file", "save"]
