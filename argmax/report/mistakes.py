@@ -130,7 +130,9 @@ def errors(m: Measures, limits: Limits) -> dict[str, Any]:
     e = m.evaluation
 
     def listed(found: list[Driver]) -> list[dict[str, str]]:
-        return [{"name": shorten(d.feature, limits.name), "value": signed(d.value)} for d in found]
+        names = [shorten(driver.feature, limits.name) for driver in found]
+        amounts = [signed(abs(driver.value)) for driver in found]  # each for the class above the list
+        return [{"name": name, "value": v} for name, v in zip(names, amounts, strict=True)]
 
     items = [
         {
