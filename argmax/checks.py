@@ -542,7 +542,7 @@ def _listed(labels: list[Any]) -> str:
 
 def memory(needed: float, what: str, advice: str) -> None:
     """Refuse work that cannot fit, before it starts."""
-    available = _available_memory()
+    available = available_memory()
     if needed > available:
         raise ResourceLimit(
             f"{what} needs about {needed / 2**30:.2f} GiB but {available / 2**30:.2f} GiB are "
@@ -550,7 +550,7 @@ def memory(needed: float, what: str, advice: str) -> None:
         )
 
 
-def _available_memory() -> float:
+def available_memory() -> float:
     """Bytes this process may still take: physical memory, control group and address-space limit."""
     limits = [math.inf]
     try:
