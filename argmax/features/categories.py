@@ -73,7 +73,7 @@ class CategoryLearner:
         """Read some values."""
         self.missing += 0 if strings.missing is None else int(strings.missing.sum())
         for counted in WHOLE.count(strings, self.threads):
-            self._tally.absorb(counted.grams, counted.documents, counted.occurrences)
+            self._tally.absorb(counted.grams, counted.documents)
 
     def category(self) -> Category:
         """What was learned; values are sorted."""

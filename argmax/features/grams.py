@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidInput
-from ..kernels import compiled
 from ..records import Ints, Strings
 from . import characters
 from .parallel import in_order
+from .ways import by_kernel
 
 __all__ = ["Analyzer", "Counted"]
 
@@ -97,7 +97,7 @@ class Analyzer:
     ) -> Iterator[Any]:
         """``then`` of the texts' n-grams, a chunk at a time and in order; a missing text has none."""
         size = int(texts.offsets[-1] - texts.offsets[0])
-        counted = partial(_compiled if compiled(PYTHON_COST * size) else _plain, self)
+        counted = partial(_compiled if by_kernel(PYTHON_COST * size) else _plain, self)
         threads = threads if size > self._chunk_size else 1
         return in_order(lambda chunk: then(counted(chunk)), self._chunks(texts), threads)
 
@@ -217,7 +217,7 @@ def _regular(first: int, texts: Strings, change: Callable[[str], str]) -> tuple[
     low, high = texts.offsets[0], texts.offsets[-1]
     offsets = texts.offsets - low
     data = np.array(texts.data[low:high])  # a copy, as kernels want what can be written
-    foreign = np.flatnonzero(data & 0x80)
+    foreign = np.flatnonzero(data >= characters.ASCII)
     if not len(foreign):
         return data, offsets, characters.classes(characters.ASCII)
     rows = np.unique(np.searchsorted(offsets, foreign, side="right") - 1)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import murmurhash3_32
 
-from ..kernels import compiled
 from ..records import Ints, Strings
 from .vocabulary import byte_strings, writable
+from .ways import by_kernel
 
 __all__ = ["Census", "Collisions", "Slots"]
 
@@ -25,7 +25,7 @@ PYTHON_COST = 50
 
 def hashed(strings: Strings, seed: int = 0) -> NDArray[np.uint32]:
     """MurmurHash3 of each string."""
-    if compiled(PYTHON_COST * len(strings)):
+    if by_kernel(PYTHON_COST * len(strings)):
         from ..kernels import text
 
         hashes = np.empty(len(strings), np.uint32)

@@ -64,15 +64,17 @@ def sheet(X: Any) -> Sheet:
 
 
 def _frame_names(X: Any) -> list[Any] | None:
-    """The columns of a frame (pyarrow lists names in another attribute); None if X is none."""
-    found = getattr(X, "column_names", None)
-    names = getattr(X, "columns", None) if found is None else found
-    if names is None or isinstance(X, np.ndarray):
+    """The names of a frame's columns; None if X is no frame."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
         return None
-    listed = list(names)
-    if len({str(name) for name in listed}) < len(listed):
-        repeated = next(name for name in listed if list(map(str, listed)).count(str(name)) > 1)
-        raise InvalidInput(f"X has more than one column named '{repeated}'. Rename them.")
+    # pyarrow's ``columns`` are the columns themselves, and their names are elsewhere.
+    names = X.column_names if any(hasattr(column, "to_numpy") for column in columns) else columns
+    listed, seen = list(names), set[str]()
+    for name in map(str, listed):
+        if name in seen:
+            raise InvalidInput(f"X has more than one column named '{name}'. Rename them.")
+        seen.add(name)
     return listed
 
 
@@ -128,6 +130,8 @@ def _values(given: Any) -> Any:
 def _column(name: str, values: Any) -> Column:
     if isinstance(values, Strings | Csr):
         return _checked(name, values)
+    if isinstance(values, str | bytes):
+        raise WrongType(f"column '{name}' is one string. Pass a list of strings, one for each row.")
     array = values if isinstance(values, np.ndarray) else _values(values)
     if array.ndim != 1:
         raise InvalidInput(f"column '{name}' must be one-dimensional; got shape {array.shape}.")
@@ -192,8 +196,10 @@ def _checked(name: str, column: Column) -> Column:
         offsets, size = column.offsets, len(column.data)
         if len(offsets) < 1 or offsets[0] < 0 or offsets[-1] > size or np.any(np.diff(offsets) < 0):
             raise InvalidInput(f"column '{name}' is broken: offsets must rise within its bytes.")
-        if column.missing is not None and len(column.missing) != len(column):
-            raise InvalidInput(f"column '{name}' is broken: missing must have one entry a row.")
+        if column.missing is not None and (
+            len(column.missing) != len(column) or np.diff(offsets)[column.missing].any()
+        ):
+            raise InvalidInput(f"column '{name}' is broken: missing must mark rows, empty ones.")
         return column
     if isinstance(column, Csr):
         checks.sparse_structure(sparse(column), f"column '{name}'")

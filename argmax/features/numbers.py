@@ -122,9 +122,12 @@ def infinity(name: str, row: int) -> InvalidInput:
     )
 
 
+BLOCK = 4096
+
+
 def block_rows(columns: int) -> int:
-    """Rows summed together: 8 MB of them, and no more than 4096."""
-    return max(1, min(4096, 2**20 // max(columns, 1)))
+    """Rows summed together: no more than 8 MB of them, and no more than BLOCK."""
+    return max(1, min(BLOCK, 2**20 // max(columns, 1)))
 
 
 @final

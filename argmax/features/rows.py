@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..kernels import compiled
 from ..records import Csr, Floats, Ints
 from .grams import Counted
+from .ways import by_kernel
 
 __all__ = ["Counts", "arranged", "stacked"]
 
@@ -38,7 +38,7 @@ def arranged(counted: Counted, columns: Ints, signs: NDArray[np.int32]) -> Count
 
     N-grams of one column are added up, and what adds up to zero is left out.
     """
-    if compiled(PYTHON_COST * len(counted.indices)):
+    if by_kernel(PYTHON_COST * len(counted.indices)):
         from ..kernels import text
 
         stay = np.flatnonzero(columns >= 0)

@@ -65,7 +65,7 @@ def tensors(state: State) -> dict[str, NDArray[Any]]:
     encoding, found = state.encoding, dict[str, NDArray[Any]]()
     numbers = encoding.numbers
     if numbers.names:
-        found |= {"numbers.mean": numbers.mean, "numbers.marked": numbers.marked}
+        found["numbers.mean"] = numbers.mean
         if numbers.scale is not None:
             found["numbers.scale"] = numbers.scale
     for i, category in enumerate(encoding.categories.values()):
@@ -128,7 +128,7 @@ def _rebuilt(given: Mapping[str, Any], arrays: _Arrays) -> State:
     if not absent <= set(names):
         raise InvalidInput("missing_categories must be columns of categories")
     encoding = Encoding(
-        _numbers(numbers, chosen.standardise, arrays),
+        _numbers({name: missing[name] for name in numbers}, chosen.standardise, arrays),
         sparse,
         {
             name: Category(Vocabulary(arrays.strings(f"category.{i}", sort=True)), name in absent)
@@ -178,17 +178,15 @@ def _collisions(given: Mapping[str, Any]) -> Collisions:
     return Collisions(counts[0], bool(given["exact"]), counts[1], counts[2])
 
 
-def _numbers(names: list[str], standardise: bool, arrays: _Arrays) -> Numbers:
-    if not names:
-        return Numbers([], np.zeros(0), np.zeros(0) if standardise else None, np.zeros(0, np.int64))
-    mean = arrays.floats("numbers.mean", len(names))
-    scale = arrays.floats("numbers.scale", len(names)) if standardise else None
-    marked = arrays.take("numbers.marked", np.int64)
+def _numbers(missing: dict[str, int], standardise: bool, arrays: _Arrays) -> Numbers:
+    p, marked = len(missing), np.flatnonzero(list(missing.values()))
+    if not p:
+        return Numbers([], np.zeros(0), np.zeros(0) if standardise else None, marked)
+    mean = arrays.floats("numbers.mean", p)
+    scale = arrays.floats("numbers.scale", p) if standardise else None
     if scale is not None and not np.all(scale > 0):
         raise InvalidInput("numbers.scale must be positive")
-    if np.any(np.diff(marked) <= 0) or np.any((marked < 0) | (marked >= len(names))):
-        raise InvalidInput("numbers.marked must be rising positions of columns of numbers")
-    return Numbers(names, mean, scale, marked)
+    return Numbers(list(missing), mean, scale, marked)
 
 
 def _text(name: str, chosen: TextOptions, arrays: _Arrays) -> Text:

@@ -112,7 +112,7 @@ class Table(TransformerMixin, BaseEstimator):
         analyzer: str = "word",
         ngrams: tuple[int, int] = (1, 1),
         lowercase: bool = True,
-        min_count: int = 1,
+        min_count: int = 2,
         max_share: float = 1.0,
         max_features: int | None = None,
         weight: str = "tfidf",
@@ -228,7 +228,7 @@ class Table(TransformerMixin, BaseEstimator):
         """The name of one column of the result, without making all of them.
 
         >>> from argmax.features import Table
-        >>> Table().fit(["red wine", "white wine"]).feature_name(2)
+        >>> Table(min_count=1).fit(["red wine", "white wine"]).feature_name(2)
         'text: wine'
         """
         check_is_fitted(self)
@@ -241,7 +241,7 @@ class Table(TransformerMixin, BaseEstimator):
 
         >>> import json
         >>> from argmax.features import Table
-        >>> table = Table().fit(["red wine", "white wine"])
+        >>> table = Table(min_count=1).fit(["red wine", "white wine"])
         >>> again = Table.rebuild(json.loads(json.dumps(table.options())), table.tensors())
         >>> again.transform(["wine, red wine"]).toarray().round(2)
         array([[0.64, 0.  , 0.77]])

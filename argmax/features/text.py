@@ -190,8 +190,8 @@ class DictionaryLearner(TextLearner):
     def add(self, texts: Strings) -> None:
         self.documents += len(texts)
         for counted in self.options.cut.count(texts, self.threads):
-            met = counted.grams, counted.documents, counted.occurrences
-            numbers = self._tally.absorb(*met)
+            often = 0 if self.options.max_features is None else counted.occurrences
+            numbers = self._tally.absorb(counted.grams, counted.documents, often)
             if self.keep:
                 self._kept.append((counted.bare(), numbers))
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from .. import checks
 from ..errors import ResourceLimit
-from ..kernels import compiled
 from ..records import Ints, Strings
+from .ways import by_kernel
 
 __all__ = [
     "Tally",
@@ -74,7 +74,7 @@ class Tally:
         """How often each string occurs."""
         return self._occurrences[: len(self)]
 
-    def absorb(self, strings: Strings, documents: Any, occurrences: Any) -> Ints:
+    def absorb(self, strings: Strings, documents: Any, occurrences: Any = 0) -> Ints:
         """The numbers of these different strings, new ones taken in, and their counts added."""
         numbers = self._numbers(strings)
         if len(self) > LIMIT:
@@ -88,7 +88,7 @@ class Tally:
         return numbers
 
     def _numbers(self, strings: Strings) -> Ints:
-        if self._large is None and compiled(PYTHON_COST * (len(self) + len(strings))):
+        if self._large is None and by_kernel(PYTHON_COST * (len(self) + len(strings))):
             self._large = _Slots()
             self._large.absorb(joined(self._small or {}))
             self._small = None
@@ -164,7 +164,7 @@ class Vocabulary:
 
     def find(self, strings: Strings) -> Ints:
         """(n,) the column of each string, or −1."""
-        if self._slots is not None or compiled(PYTHON_COST * len(strings)):
+        if self._slots is not None or by_kernel(PYTHON_COST * len(strings)):
             return self._find_compiled(strings)
         if self._small is None:
             self._small = {value: i for i, value in enumerate(byte_strings(self.strings))}
@@ -228,7 +228,7 @@ def taken(strings: Strings, which: Ints) -> Strings:
     ['d', 'bc']
     """
     starts, stops = strings.offsets[which], strings.offsets[np.add(which, 1)]
-    if compiled(PYTHON_COST * len(starts)):
+    if by_kernel(PYTHON_COST * len(starts)):
         from ..kernels import text
 
         return Strings(*text.gathered(writable(strings.data), starts, stops))
