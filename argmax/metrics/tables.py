@@ -57,11 +57,11 @@ class Confusion:
 
     def rows(self, truth: Any, answer: Any, most: int | None = None, seed: int = 0) -> Ints:
         """The rows of a cell in order; at most ``most`` of them, drawn at random."""
-        is_cell = (self.labels[self.truth] == truth) & (self.labels[self.answer] == answer)
-        if not is_cell.any():
+        own, answered = (np.flatnonzero(self.labels == label) for label in (truth, answer))
+        cell = np.flatnonzero(np.isin(self.truth, own) & np.isin(self.answer, answered))
+        if not len(cell):
             return np.empty(0, dtype=self.order.dtype)
-        cell = int(np.argmax(is_cell))
-        found = self.order[self.starts[cell] : self.starts[cell + 1]]
+        found = self.order[self.starts[cell[0]] : self.starts[cell[0] + 1]]
         if most is None or len(found) <= most:
             return found
         return np.sort(np.random.default_rng(seed).choice(found, most, replace=False))
