@@ -333,6 +333,15 @@ class Dask(Engine):
             deadline = time.monotonic() + patience
         return False
 
+    def gathered(self, futures: Sequence[Any], what: str) -> None:
+        """Wait for all, or raise that one of them did not come."""
+        if self.missing(futures):
+            due = next((i for i, f in enumerate(futures) if f.status != "finished"), 0)
+            raise WorkerLost(
+                f"{what} {due} did not come within {self.timeout:g} s of the last answer. Look at the logs "
+                "of the workers, or raise timeout."
+            )
+
     def result(self, future: Any) -> Any:
         """What a finished future holds, brought here in time."""
         try:
