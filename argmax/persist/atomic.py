@@ -13,13 +13,13 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 from ..errors import CannotWrite
 
-__all__ = ["replace_file"]
+__all__ = ["check_writable", "replace_file"]
 
 ADVICE = {
     errno.ENOENT: "Make the folder first.",
@@ -33,17 +33,15 @@ ADVICE = {
     errno.ENAMETOOLONG: "Choose a shorter name.",
 }
 
+Path = str | os.PathLike[str]
 
-def replace_file(
-    path: str | os.PathLike[str], write: Callable[[IO[bytes]], Any], *, overwrite: bool = False
-) -> None:
+
+def replace_file(path: Path, write: Callable[[IO[bytes]], Any], *, overwrite: bool = False) -> None:
     """Call ``write`` with a binary stream, and let ``path`` be what it wrote, in one step.
 
-    A file that is already there is refused unless ``overwrite``. A folder, a device or a symbolic link is
-    refused always: replacing a link would cut it, and following it would write where nobody pointed to.
-    Whatever ``write`` raises goes on, and then nothing was written.
+    Refuses what ``check_writable`` refuses. Whatever ``write`` raises goes on, and nothing was written.
 
-    >>> import tempfile, pathlib
+    >>> import pathlib, tempfile
     >>> from argmax.persist import replace_file
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> replace_file(folder / "answer.txt", lambda stream: stream.write(b"42"))
@@ -53,22 +51,45 @@ def replace_file(
     target = os.fspath(path)
     folder, name = os.path.split(target)
     part = os.path.join(folder, f".{name[:60]}.{secrets.token_hex(6)}.part")
-    try:
-        check_target(target, overwrite)
-        _replace(target, part, write, overwrite)
-        _sync_folder(folder or os.curdir)
-    except CannotWrite:
-        raise
-    except OSError as error:
-        if error.filename not in (None, target, part):
-            raise  # of another file, which ``write`` wanted to read
-        reason = error.strerror or str(error)
-        advice = ADVICE.get(error.errno or 0, "Nothing was written.")
-        raise CannotWrite(f"{target!r} cannot be written: {reason}. {advice}") from error
+    with _explained(target, part):
+        _check(target, overwrite)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(part, flags, 0o666)  # less what the user's umask takes away
+        try:
+            with open(descriptor, "wb") as stream:
+                write(stream)
+                stream.flush()
+                os.fsync(descriptor)
+            _check(target, overwrite)  # something may have come in between
+            os.replace(part, target)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(part)
+            raise
+    _sync_folder(folder or os.curdir)
 
 
-def check_target(target: str, overwrite: bool) -> None:
-    """Refuse a target that must not be written, before any work is done for it."""
+def check_writable(path: Path, *, overwrite: bool = False) -> None:
+    """Refuse, before the work is done, a path that ``replace_file`` could not write to afterwards.
+
+    A file that is there is refused unless ``overwrite``. A folder, a device and a symbolic link always are:
+    to replace a link would cut it, and to follow it would write where nobody pointed to.
+
+    >>> from argmax.persist import check_writable
+    >>> check_writable(".")
+    Traceback (most recent call last):
+    argmax.errors.CannotWrite: '.' is a folder. Give the name of a file in it.
+    """
+    target = os.fspath(path)
+    with _explained(target):
+        _check(target, overwrite)
+        folder = os.path.dirname(target) or os.curdir
+        os.stat(folder)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, "its folder cannot be written to", target)
+
+
+def _check(target: str, overwrite: bool) -> None:
     try:
         mode = os.lstat(target).st_mode
     except FileNotFoundError:
@@ -85,20 +106,19 @@ def check_target(target: str, overwrite: bool) -> None:
         raise CannotWrite(f"{target!r} exists. Choose another path, or allow it to be overwritten.")
 
 
-def _replace(target: str, part: str, write: Callable[[IO[bytes]], Any], overwrite: bool) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(part, flags, 0o666)  # the user's umask takes its share
+@contextmanager
+def _explained(target: str, part: str | None = None) -> Iterator[None]:
+    """What the system refuses, as our error; but not what it says of files that ``write`` reads."""
     try:
-        with open(descriptor, "wb") as stream:
-            write(stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        check_target(target, overwrite)  # it may have come meanwhile
-        os.replace(part, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(part)
+        yield
+    except CannotWrite:
         raise
+    except OSError as error:
+        if error.filename not in (None, target, part, os.path.dirname(target)):
+            raise
+        reason = error.strerror or str(error)
+        advice = ADVICE.get(error.errno or 0, "Nothing was written.")
+        raise CannotWrite(f"{target!r} cannot be written: {reason}. {advice}") from error
 
 
 def _sync_folder(folder: str) -> None:

@@ -17,7 +17,7 @@ from .. import __version__, checks
 from ..errors import CannotWrite, ModelFileError
 from ..solvers import Keeper, Progress, Snapshot
 from . import container
-from .atomic import check_target
+from .atomic import check_writable
 from .checked import same_keys, take
 from .container import File, Tensors
 
@@ -87,7 +87,7 @@ class Checkpoint(Keeper):
     def found(self, problem: dict[str, Any]) -> Snapshot | None:
         """The snapshot in the file; a file of another problem, or one that is in the way, is an error."""
         self._problem, self._written = problem, time.monotonic()
-        check_target(self.path, overwrite=True)  # now, and not after the first minutes
+        check_writable(self.path, overwrite=True)  # now, and not after the first minutes
         if not os.path.exists(self.path):
             return None
         if not self.resume:

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import checks
-from ..errors import ArgmaxError, ModelFileError
+from ..errors import ModelFileError
 from ..estimators import LinearClassifier, SoftmaxRegression
 from ..layouts import Layout, two_classes
 from ..records import Solution
@@ -77,9 +76,8 @@ def rebuilt_estimator(given: Any, tensors: Tensors, room: Room) -> Any:
     document = same_keys("document", given, DOCUMENT)
     if document["estimator"] not in list(ESTIMATORS):
         raise ModelFileError("holds an estimator that this version does not have.")
-    estimator = decoded(ESTIMATORS[document["estimator"]], document["parameters"])
     classes = labels(document["classes"], tensors, room)
-    _check_parameters(estimator, classes)
+    estimator = decoded(ESTIMATORS[document["estimator"]], document["parameters"], classes)
     coef = _finite("coef", take(tensors, "coef", np.float64, None, None))
     layout = _layout(document["layout"], len(classes), coef)
     intercept = _finite("intercept", take(tensors, "intercept", np.float64, layout.columns))
@@ -94,17 +92,6 @@ def rebuilt_estimator(given: Any, tensors: Tensors, room: Room) -> Any:
     if "names.data" in tensors:
         estimator.feature_names_in_ = _feature_names(tensors, layout.features, room)
     return estimator
-
-
-def _check_parameters(estimator: Any, classes: NDArray[Any]) -> None:
-    """As ``fit`` would check them."""
-    try:
-        estimator._settings()
-        estimator._report([])
-        codes = np.arange(len(classes))
-        checks.class_weights(estimator.class_weight, classes, codes, np.ones(len(classes)))
-    except ArgmaxError as error:
-        raise ModelFileError(f"has a parameter that does not do: {error}") from error
 
 
 def _layout(given: Any, k: int, coef: NDArray[Any]) -> Layout:

@@ -8,55 +8,82 @@ Everything else is refused by its name.
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .. import losses, solvers
-from ..errors import InvalidInput, ModelFileError, Unsupported
+from .. import checks, losses, solvers
+from ..errors import ArgmaxError, InvalidInput, ModelFileError, Unsupported
 
 __all__ = ["decoded", "encoded"]
 
 LEFT_OUT = ("engine", "callbacks")
 
+FLAG, WHOLE, REAL, WORD, NOTHING = (bool, int), (int,), (int, float), (str,), (type(None),)
+TYPES: dict[str, tuple[type, ...]] = {
+    "loss": WORD,
+    "C": REAL,
+    "penalty": WORD + NOTHING,
+    "l1_ratio": REAL + NOTHING,
+    "cost": NOTHING,
+    "fit_intercept": FLAG,
+    "class_weight": (dict, *WORD, *NOTHING),
+    "solver": (solvers.Solver, *WORD),
+    "tol": REAL,
+    "max_iter": WHOLE,
+    "time_limit": REAL + NOTHING,
+    "warm_start": FLAG,
+    "n_threads": WHOLE + NOTHING,
+    "dtype": WORD + NOTHING,
+    "random_state": WHOLE + NOTHING,
+    "verbose": FLAG,
+}
+
+
+# Out
+
 
 def encoded(estimator: Any) -> tuple[dict[str, Any], list[str]]:
     """The parameters, and the names of those left out."""
     given = estimator.get_params(deep=False)
-    left_out = [name for name in LEFT_OUT if given.get(name) is not None]
-    kept = {name: value for name, value in given.items() if name not in LEFT_OUT}
-    return {name: _value(name, value) for name, value in kept.items()}, left_out
+    left_out = [name for name in LEFT_OUT if given.pop(name, None) is not None]
+    stored = {name: _stored(name, value) for name, value in given.items()}
+    try:
+        decoded(type(estimator), stored, estimator.classes_)
+    except ModelFileError as error:
+        raise Unsupported(f"the model {error}") from error
+    return stored, left_out
 
 
-def _value(name: str, value: Any) -> Any:
-    if isinstance(value, np.generic) and value.dtype.kind in "biufU":
+def _stored(name: str, value: Any) -> Any:
+    if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and math.isinf(value):
         return {"number": "inf" if value > 0 else "-inf"}
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if _plain(value):
         return value
     if name == "dtype":
         return np.dtype(value).name
     if name == "class_weight":
-        return {"pairs": [[_value(name, part) for part in pair] for pair in value.items()]}
-    if name == "solver" and type(value) is type(_known(solvers.get, value)):
-        options = {key: _option(name, part) for key, part in vars(value).items()}
-        return {"solver": value.name, "options": options}
+        return {"pairs": [[_stored(name, part) for part in pair] for pair in value.items()]}
     if name == "loss" and type(value) is type(_known(losses.get, value)):
         return str(value.name)
+    if name == "solver" and type(value) is type(_known(solvers.get, value)):
+        options = {
+            key: list(part) if isinstance(part, tuple) else _stored(key, part)
+            for key, part in vars(value).items()
+        }
+        return {"solver": value.name, "options": options}
     raise Unsupported(
         f"{name}={value!r} cannot be stored in a model file. Set it to a name, a number or None first, "
         f"with set_params({name}=...)."
     )
 
 
-def _option(name: str, value: Any) -> Any:
-    return (
-        [_value(name, part) for part in value] if isinstance(value, tuple) else _value(name, value)
-    )
+def _plain(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)
 
 
 def _known(get: Callable[[str], Any], value: Any) -> Any:
@@ -67,43 +94,52 @@ def _known(get: Callable[[str], Any], value: Any) -> Any:
         return None
 
 
-def decoded(kind: type, given: Any) -> Any:
+# Back
+
+
+def decoded(kind: type, given: Any, classes: Any) -> Any:
     """An estimator with these parameters, each checked as ``fit`` would check it."""
-    known = inspect.signature(kind).parameters
-    if not isinstance(given, dict) or not given.keys() <= known.keys():
+    if not isinstance(given, dict) or not given.keys() <= kind().get_params().keys() - LEFT_OUT:
         raise ModelFileError(f"has parameters that {kind.__name__} does not have.")
-    return kind(**{name: _parameter(name, value) for name, value in given.items()})
+    estimator = kind(**{name: _read(name, value) for name, value in given.items()})
+    try:
+        estimator._settings()
+        estimator._report([])
+        checks.choice("dtype", estimator.dtype, (None, "float32", "float64"))
+        weight, codes = np.ones(len(classes)), np.arange(len(classes))
+        checks.class_weights(estimator.class_weight, classes, codes, weight)
+    except ArgmaxError as error:
+        raise ModelFileError(f"has a parameter that does not do: {error}") from error
+    return estimator
 
 
-def _parameter(name: str, value: Any) -> Any:
-    if not isinstance(value, dict | list):
-        return value
+def _read(name: str, value: Any) -> Any:
     if isinstance(value, dict):
-        if value.keys() == {"number"} and value["number"] in ("inf", "-inf"):
-            return float(value["number"])
-        if name == "solver" and value.keys() == {"solver", "options"}:
-            return _solver(value["solver"], value["options"])
-        if name == "class_weight" and value.keys() == {"pairs"}:
-            return _pairs(value["pairs"])
-    raise ModelFileError(f"has a parameter {name!r} that argmax did not write.")
+        value = _unfolded(value)
+    if not isinstance(value, TYPES[name]):
+        raise ModelFileError(f"has a parameter that does not do: {name}={repr(value)[:100]}.")
+    return value
+
+
+def _unfolded(value: dict[str, Any]) -> Any:
+    if value.keys() == {"number"} and value["number"] in ("inf", "-inf"):
+        return float(value["number"])
+    if value.keys() == {"solver", "options"}:
+        return _solver(value["solver"], value["options"])
+    if value.keys() == {"pairs"}:
+        return _pairs(value["pairs"])
+    raise ModelFileError("has a parameter that argmax did not write.")
 
 
 def _solver(name: Any, options: Any) -> Any:
     plain = _known(solvers.get, name)
     if plain is None or not isinstance(options, dict) or options.keys() != vars(plain).keys():
         raise ModelFileError("has a solver that this version does not have.")
-    values = {key: tuple(part) if isinstance(part, list) else part for key, part in options.items()}
-    if not all(_plain(part) for value in values.values() for part in _flat(value)):
+    values = {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
+    parts = [part for v in values.values() for part in (v if isinstance(v, tuple) else (v,))]
+    if not all(_plain(part) for part in parts):
         raise ModelFileError("has a solver with options that argmax did not write.")
     return type(plain)(**values)
-
-
-def _flat(value: Any) -> tuple[Any, ...]:
-    return value if isinstance(value, tuple) else (value,)
-
-
-def _plain(value: Any) -> bool:
-    return value is None or isinstance(value, (bool, int, float, str))
 
 
 def _pairs(given: Any) -> dict[Any, Any]:

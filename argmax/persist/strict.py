@@ -28,7 +28,11 @@ def parsed(text: str, tokens: int = TOKENS) -> Any:
     """
     _check_size(text, tokens)
     value = json.loads(
-        text, object_pairs_hook=_unique, parse_constant=_refused, parse_float=_finite
+        text,
+        object_pairs_hook=_unique,
+        parse_constant=_refused,
+        parse_float=_finite,
+        parse_int=_whole,
     )
     json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair is no text
     return value
@@ -42,7 +46,7 @@ def written(value: Any, tokens: int = TOKENS) -> str:
     '{"C":1.0,"loss":"log"}'
     """
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    _check_size(text, tokens)
+    parsed(text, tokens)
     return text
 
 
@@ -67,6 +71,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refused(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a number")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > 21 or abs(value := int(digits)) >= 2**64:
+        raise ValueError(f"{digits[:20]} is too large")
+    return value
 
 
 def _finite(digits: str) -> float:

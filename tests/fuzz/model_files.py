@@ -1,0 +1,353 @@
+"""Mutated model files: each is a ``ModelFileError``, or a model that answers. Never anything else.
+
+    python -m tests.fuzz.model_files 100000            so many inputs
+    python -m tests.fuzz.model_files 1 --first 4711    one input again
+
+Input i depends on i alone. Half of the mutations leave the digest as it was, so that it must find them; the
+others compute it anew, as an attacker would, and reach the checks behind it. Of every fiftieth input the
+memory that loading asks for is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import hashlib
+import json
+import tempfile
+import time
+import tracemalloc
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from argmax import LinearClassifier, SoftmaxRegression, load, save
+from argmax.errors import ArgmaxError, ModelFileError
+from argmax.features import Table
+
+DIGEST = b'"argmax":"'
+SPARE = 2**20
+"""Bytes that loading may take beside four times the file."""
+
+
+# The seeds
+
+
+@cache
+def seeds() -> list[tuple[bytes, Any]]:
+    """Small files of every kind, each with rows that its model can answer about."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), np.arange(60) % 3
+    frame = {"size": X[:, 0], "city": np.array(["Oslo", "Rome", "Bern"])[y], "note": _notes(rng)}
+    kinds = {"size": "number", "city": "category", "note": "text"}
+    hashed = Table(kinds | {"size": "ignore"}, hash_bits=4, examples=2)
+    weighted = {"class_weight": {"a": 2.0}, "solver": "lbfgs", "C": np.inf}
+    models = [
+        (SoftmaxRegression().fit(X, y), X),
+        (LinearClassifier(penalty="l1", fit_intercept=False).fit(X, y > 0), X),
+        (LinearClassifier(**weighted).fit(X, np.array(["a", "bé", "c"])[y]), X),
+        (Pipeline([("table", Table(kinds)), ("model", LinearClassifier())]).fit(frame, y), frame),
+        (Pipeline([("t", hashed), ("m", SoftmaxRegression())]).fit(frame, y), frame),
+    ]
+    return [(_written(model), rows) for model, rows in models]
+
+
+def _notes(rng: np.random.Generator) -> list[str]:
+    words = np.array(["good", "bad", "naïve", "day", "night", "日本"])
+    return [" ".join(rng.choice(words, 3)) for _ in range(60)]
+
+
+def _written(model: Any) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        save(model, Path(folder) / "model")
+        return (Path(folder) / "model").read_bytes()
+
+
+# A header, taken apart and put together again
+
+
+def header_of(data: bytes) -> dict[str, Any]:
+    """{"document": of ours, "tensors": by name}."""
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    document = json.loads(header.pop("__metadata__")["argmax"][65:])
+    return {"document": document, "tensors": header}
+
+
+def payload_of(data: bytes) -> bytes:
+    return data[8 + int.from_bytes(data[:8], "little") :]
+
+
+def with_header(data: bytes, header: dict[str, Any], payload: bytes | None = None) -> bytes:
+    """The file with another header (and payload), and the digest that fits."""
+    document = "0" * 64 + " " + json.dumps(header["document"])
+    entries = {"__metadata__": {"argmax": document}, **header["tensors"]}
+    text = json.dumps(entries, separators=(",", ":")).encode()
+    payload = payload_of(data) if payload is None else payload
+    return with_digest(len(text).to_bytes(8, "little") + text + payload)
+
+
+def with_digest(data: bytes) -> bytes:
+    at = data.find(DIGEST) + len(DIGEST)
+    zeros = data[:at] + b"0" * 64 + data[at + 64 :]
+    return zeros[:at] + hashlib.sha256(zeros).hexdigest().encode() + zeros[at + 64 :]
+
+
+# Mutations that the digest must find
+
+
+def flip(rng: Any, data: bytes) -> bytes:
+    changed = bytearray(data)
+    for bit in rng.integers(0, 8 * len(data), rng.integers(1, 9)):
+        changed[bit // 8] ^= 1 << int(bit % 8)
+    return bytes(changed)
+
+
+def cut(rng: Any, data: bytes) -> bytes:
+    return data[: rng.integers(0, len(data))]
+
+
+def extend(rng: Any, data: bytes) -> bytes:
+    return data + rng.bytes(rng.integers(1, 100))
+
+
+def overwrite(rng: Any, data: bytes) -> bytes:
+    at, length = rng.integers(0, len(data)), rng.integers(1, 200)
+    piece = rng.bytes(length) if rng.random() < 0.5 else bytes(length)
+    return data[:at] + piece + data[at + length :]
+
+
+def splice(rng: Any, data: bytes) -> bytes:
+    other = seeds()[rng.integers(len(seeds()))][0]
+    return data[: rng.integers(0, len(data))] + other[rng.integers(0, len(other)) :]
+
+
+def length(rng: Any, data: bytes) -> bytes:
+    claims = (0, 1, 8, len(data), 2**20, 2**31, 2**63, 2**64 - 1, int(rng.integers(2**62)))
+    return claims[rng.integers(len(claims))].to_bytes(8, "little") + data[8:]
+
+
+def noise(rng: Any, data: bytes) -> bytes:
+    starts = (b"", b"\x80\x04\x95", b"PK\x03\x04", b"\x1f\x8b", b"\x08", b"{", bytes(8), data[:100])
+    return starts[rng.integers(len(starts))] + rng.bytes(rng.integers(0, 500))
+
+
+# Mutations with a digest that fits
+
+
+NASTY = (
+    None, True, False, 0, -1, 1, 2, 3, 2**31, 2**63, 2**64, -(2**63), 10**400, 0.5, -0.0, 1e308,
+    "", "x", "é", "\ud83d", "x" * 5000, "log", "inf", "str", "object", "int64", "newton",
+    "F64", "F32", "I64", "U8", "BOOL", [], {}, [[]], [0, 0], [1, 2, 3], [0] * 1000,
+    {"number": "inf"}, {"pairs": [["a", 1]]}, {"solver": "newton", "options": {}},
+)  # fmt: skip
+
+
+def places(value: Any, found: list[tuple[Any, Any]] | None = None) -> list[tuple[Any, Any]]:
+    """(container, key) of everything in a JSON value."""
+    found = [] if found is None else found
+    for key in list(value) if isinstance(value, dict) else range(len(value)):
+        found.append((value, key))
+        if isinstance(value[key], dict | list):
+            places(value[key], found)
+    return found
+
+
+def edit(rng: Any, value: Any) -> None:
+    """Change one place of a JSON value."""
+    found = places(value)
+    if not found:
+        return
+    owner, key = found[rng.integers(len(found))]
+    action = rng.integers(6)
+    if action == 0:
+        del owner[key]
+    elif action == 1 and isinstance(owner, dict):
+        owner[f"{key}x" if rng.random() < 0.5 else "\udc00"] = owner.pop(key)
+    elif action == 2:
+        other, there = found[rng.integers(len(found))]
+        owner[key] = copy.deepcopy(other[there])
+    elif action == 3 and isinstance(owner[key], int | float):
+        owner[key] += int(rng.choice([-8, -1, 1, 8, 2**40]))
+    else:
+        owner[key] = copy.deepcopy(NASTY[rng.integers(len(NASTY))])
+
+
+def document(rng: Any, data: bytes) -> bytes:
+    header = header_of(data)
+    for _ in range(rng.integers(1, 4)):
+        edit(rng, header["document"])
+    return with_header(data, header)
+
+
+def entries(rng: Any, data: bytes) -> bytes:
+    header = header_of(data)
+    for _ in range(rng.integers(1, 4)):
+        edit(rng, header["tensors"])
+    return with_header(data, header)
+
+
+def duplicate(rng: Any, data: bytes) -> bytes:
+    header = header_of(data)
+    names = sorted(header["tensors"])
+    name, other = (names[i] for i in rng.integers(0, len(names), 2))
+    end = 8 + int.from_bytes(data[:8], "little")
+    more = f',"{name}":{json.dumps(header["tensors"][other])}}}'.encode()
+    text = data[8:end].rstrip()[:-1] + more
+    return with_digest(len(text).to_bytes(8, "little") + text + data[end:])
+
+
+VALUES = (
+    0,
+    1,
+    2**31,
+    2**63 - 1,
+    2**64 - 1,
+    2**63,
+    0x7FF0000000000000,
+    0x7FF8000000000000,
+    0x7FE0000000000000,
+)
+
+
+def numbers(rng: Any, data: bytes) -> bytes:
+    """NaN, infinity, falling offsets, broken UTF-8: other values in a tensor."""
+    header, payload = header_of(data), bytearray(payload_of(data))
+    chosen = [entry for entry in header["tensors"].values() if entry["data_offsets"][1] > 0]
+    for _ in range(rng.integers(1, 4)):
+        start, stop = chosen[rng.integers(len(chosen))]["data_offsets"]
+        if stop - start >= 8 and rng.random() < 0.7:
+            at = start + 8 * int(rng.integers((stop - start) // 8))
+            payload[at : at + 8] = VALUES[rng.integers(len(VALUES))].to_bytes(8, "little")
+        elif stop > start:
+            payload[rng.integers(start, stop)] = rng.integers(256)
+    return with_header(data, header, bytes(payload))
+
+
+def resize(rng: Any, data: bytes) -> bytes:
+    """Another length or shape of a tensor, with offsets and payload that fit it."""
+    header, payload = header_of(data), payload_of(data)
+    name = sorted(header["tensors"])[rng.integers(len(header["tensors"]))]
+    entry = header["tensors"][name]
+    start, stop = entry["data_offsets"]
+    if rng.random() < 0.3 and len(entry["shape"]) == 2:
+        entry["shape"] = entry["shape"][::-1] if rng.random() < 0.5 else [stop // 8 - start // 8]
+        return with_header(data, header)
+    wide = {"F64": 8, "I64": 8}.get(entry["dtype"], 1)
+    rows = int(rng.integers(0, 40))
+    inner = entry["shape"][1:] if entry["shape"] else []
+    size = wide * rows * int(np.prod(inner))
+    entry["shape"], entry["data_offsets"] = [rows, *inner], [start, start + size]
+    for other in header["tensors"].values():
+        if other is not entry and other["data_offsets"][0] >= stop:
+            other["data_offsets"] = [n + size - (stop - start) for n in other["data_offsets"]]
+    filling = (payload[start:stop] * 40 + bytes(size))[:size]
+    return with_header(data, header, payload[:start] + filling + payload[stop:])
+
+
+def options(rng: Any, data: bytes) -> bytes:
+    """The options of a table, where there is one."""
+    header, payload = header_of(data), payload_of(data)
+    if "table.options" not in header["tensors"]:
+        return document(rng, data)
+    entry = header["tensors"]["table.options"]
+    start, stop = entry["data_offsets"]
+    value = json.loads(payload[start:stop])
+    for _ in range(rng.integers(1, 3)):
+        edit(rng, value)
+    text = json.dumps(value).encode()
+    entry["shape"], entry["data_offsets"] = [len(text)], [start, start + len(text)]
+    for other in header["tensors"].values():
+        if other is not entry and other["data_offsets"][0] >= stop:
+            moved = [n + len(text) - (stop - start) for n in other["data_offsets"]]
+            other["data_offsets"] = moved
+    return with_header(data, header, payload[:start] + text + payload[stop:])
+
+
+Mutation = Callable[[Any, bytes], bytes]
+FOUND: list[Mutation] = [flip, flip, flip, cut, extend, overwrite, splice, length, noise]
+DEEP: list[Mutation] = [
+    document,
+    document,
+    entries,
+    duplicate,
+    numbers,
+    numbers,
+    resize,
+    options,
+    options,
+]
+
+
+# One input
+
+
+def mutated(i: int) -> tuple[bytes, bytes, Any, bool]:
+    """Input i: the file, the one it comes from, rows for its model, and whether the digest must find it."""
+    rng = np.random.default_rng([7, i])
+    data, rows = seeds()[rng.integers(len(seeds()))]
+    deep = bool(rng.random() < 0.5)
+    kinds = DEEP if deep else FOUND
+    return kinds[rng.integers(len(kinds))](rng, data), data, rows, not deep
+
+
+def check(i: int, path: Path, measure: bool = False) -> str:
+    """ "refused" or "loaded"; anything else is raised."""
+    data, original, rows, found = mutated(i)
+    path.write_bytes(data)
+    try:
+        model = _load(path, 4 * len(data) + SPARE if measure else None)
+    except ModelFileError as error:
+        refused = str(error)
+    else:
+        refused = ""
+    if refused:
+        assert refused.startswith(repr(str(path))), f"input {i}: {refused}"
+        assert data != original, f"input {i}: a good file was refused: {refused}"
+        return "refused"
+    assert not found or data == original, f"input {i}: the digest did not find the change"
+    try:
+        model.predict_proba(rows)
+    except ArgmaxError:  # other columns, other sizes: said in a sentence
+        return "loaded, but not for these rows"
+    return "loaded"
+
+
+def _load(path: Path, limit: int | None) -> Any:
+    if limit is None:
+        return load(path)
+    tracemalloc.start()
+    try:
+        return load(path)
+    finally:
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak <= limit, f"{peak} bytes asked for, {limit} allowed"
+
+
+def run(first: int, count: int, path: Path, every: int = 50) -> Counter[str]:
+    """Inputs first … first + count − 1, and how they ended."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Counter(check(i, path, i % every == 0) for i in range(first, first + count))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("count", type=int)
+    parser.add_argument("--first", type=int, default=0)
+    given = parser.parse_args()
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        found = run(given.first, given.count, Path(folder) / "model")
+    print(f"{given.count} inputs in {time.perf_counter() - began:.0f} s: {dict(found)}")
+
+
+if __name__ == "__main__":
+    main()
