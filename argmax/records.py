@@ -93,7 +93,7 @@ class Structures:
 
     ``offsets`` says where each example's nodes start (None: one node each). ``edges`` are node pairs
     (None: consecutive nodes in a chain, nothing for classes); ``edge_kind`` says which weight table
-    an edge uses (None: table 0).
+    an edge uses (None: table 0); ``edge_rows`` (E, e) are features of edges (None: the constant 1).
 
     >>> import numpy as np
     >>> from argmax.records import Structures
@@ -106,6 +106,7 @@ class Structures:
     offsets: Ints | None = None
     edges: Ints | None = None
     edge_kind: Ints | None = None
+    edge_rows: Rows | None = None
 
     def __len__(self) -> int:
         return len(self.rows) if self.offsets is None else len(self.offsets) - 1
@@ -127,7 +128,15 @@ class Structures:
         if self.edges is not None:
             raise NotImplementedError("structures with explicit edges are not cut into blocks")
         offsets = None if self.offsets is None else self.offsets[start : stop + 1] - low
-        return Structures(self.rows[low:high], offsets)
+        edges = slice(low - self._nodes_first(start), high - self._nodes_first(stop))
+        edge_rows = None if self.edge_rows is None else self.edge_rows[edges]
+        return Structures(self.rows[low:high], offsets, edge_rows=edge_rows)
+
+    def _nodes_first(self, stop: int) -> int:
+        """How many examples before ``stop`` have a first node: in a chain, one that no edge leads to."""
+        if self.edge_rows is None or self.offsets is None:
+            return stop
+        return int(np.count_nonzero(np.diff(self.offsets[: stop + 1])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +295,9 @@ class Strings:
         if isinstance(item, slice):
             start, stop, _ = item.indices(len(self))
             missing = None if self.missing is None else self.missing[start:stop]
-            return replace(self, offsets=self.offsets[start : max(stop, start) + 1], missing=missing)
+            return replace(
+                self, offsets=self.offsets[start : max(stop, start) + 1], missing=missing
+            )
         i = range(len(self))[item]
         if self.missing is not None and self.missing[i]:
             return None

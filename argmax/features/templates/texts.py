@@ -1,0 +1,84 @@
+"""The columns of some tokens with each different string once, so that a function sees it once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from ...records import Ints, Strings
+from ..tokens import Tokens
+from ..vocabulary import Tally, taken, writable
+from .functions import applied
+from .language import Source
+from .tuples import ABSENT, Codes
+
+__all__ = ["Texts", "interned"]
+
+CHUNK = 2**13
+"""Strings taken in at a time: the dictionary has room for so many new ones, and should fit into the cache."""
+
+
+def interned(strings: Strings) -> tuple[Codes, Strings]:
+    """The number of each string, by first appearance, and the different strings; missing is ABSENT.
+
+    >>> from argmax.features.templates.texts import interned
+    >>> from argmax.records import Strings
+    >>> numbers, different = interned(Strings.of(["to", "be", "or", "to", None]))
+    >>> numbers, different.tolist()
+    (array([ 0,  1,  2,  0, -2], dtype=int32), ['to', 'be', 'or'])
+    """
+    if strings.missing is not None:
+        numbers, present = np.full(len(strings), ABSENT, np.int32), np.flatnonzero(~strings.missing)
+        numbers[present], different = interned(taken(strings, present))
+        return numbers, different
+    low, high = strings.offsets[0], strings.offsets[-1]
+    there = Strings(writable(strings.data[low:high]), strings.offsets - low)
+    tally, numbers = Tally(), np.empty(len(strings), np.int32)
+    for start in range(0, len(strings), CHUNK):
+        chunk = slice(start, start + CHUNK)
+        numbers[chunk] = tally.absorb(there[chunk], 0)
+    return numbers, tally.strings
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Columns of tokens: for each, the numbers of its strings (N,) and the different strings."""
+
+    offsets: Ints
+    columns: dict[str, tuple[Codes, Strings]]
+
+    @staticmethod
+    def of(tokens: Tokens, names: Iterable[str]) -> Texts:
+        """The columns of these names."""
+        offsets = (tokens.offsets - tokens.offsets[0]).astype(np.int64, copy=False)
+        return Texts(offsets, {name: interned(tokens.column(name)) for name in names})
+
+    def different(self, source: Source) -> Strings:
+        """What a source makes of each different string of its column; two of them may become one."""
+        return applied(source.steps, self.columns[source.column or ""][1])
+
+    def numbered(self, source: Source) -> tuple[Codes, Strings]:
+        """The number a source gives each different string of its column, and its own different strings."""
+        found = self.different(source)
+        return interned(found) if source.steps else (np.arange(len(found), dtype=np.int32), found)
+
+    def codes(self, table: Codes, source: Source, marks: int) -> Codes:
+        """(N,) the code of each token in a source; ``table`` numbers the different strings of its column."""
+        numbers, _ = self.columns[source.column or ""]
+        shifted = np.where(table < 0, table, table + np.int32(marks))
+        codes = np.append(shifted, np.int32(ABSENT))[np.where(numbers < 0, len(table), numbers)]
+        return np.ascontiguousarray(codes, np.int32)
+
+    def constant(self, name: str, marks: int) -> Codes:
+        """(N,) the codes of ``bias``, ``first`` or ``last``."""
+        codes = np.full(self.offsets[-1], marks if name == "bias" else ABSENT, np.int32)
+        some = np.diff(self.offsets) > 0
+        if name == "first":
+            codes[self.offsets[:-1][some]] = marks
+        elif name == "last":
+            codes[self.offsets[1:][some] - 1] = marks
+        return codes
