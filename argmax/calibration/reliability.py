@@ -9,7 +9,7 @@ The event is "the answer is right", and the confidence that of the most probable
 "the truth is this class", and the confidence its probability.
 
 Bins hold equally many rows by default: of equally wide bins those in the middle are nearly empty, and noise
-in them counts as error. Even so ECE is biased upward, since |·| of pure noise is positive:
+in them counts as error. Even so ECE is biased upward, since a distance is positive when it is noise alone:
 ``ece_if_calibrated`` is what a perfect model would show on these confidences, and only the excess over it is
 evidence.
 

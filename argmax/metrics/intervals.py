@@ -111,7 +111,7 @@ def bootstrap(
     seed: int = 0,
     **options: Any,
 ) -> Interval:
-    """The score metric(truth, *arrays, **options) with the interval of n resampled sets of its rows.
+    """The score ``metric(truth, *arrays, **options)`` with the interval of n resampled sets of its rows.
 
     ``metric`` may be any function of arrays that share their first axis. Those of this module are resampled
     in the form of row values or counts, a thousand sets of ten thousand rows in a tenth of a second; for

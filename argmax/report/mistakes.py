@@ -131,7 +131,8 @@ def errors(m: Measures, limits: Limits) -> dict[str, Any]:
 
     def listed(found: list[Driver]) -> list[dict[str, str]]:
         names = [shorten(driver.feature, limits.name) for driver in found]
-        amounts = [signed(abs(driver.value)) for driver in found]  # each for the class above the list
+        # Each amount is for the class that its list stands under.
+        amounts = [signed(abs(driver.value)) for driver in found]
         return [{"name": name, "value": v} for name, v in zip(names, amounts, strict=True)]
 
     items = [
