@@ -15,6 +15,7 @@ PACKAGE = ROOT / "argmax"
 PIPELINE = (
     ("errors",),
     ("records",),
+    ("tags",),
     ("kernels",),
     ("checks",),
     ("features", "costs"),
@@ -28,7 +29,7 @@ PIPELINE = (
     ("estimators",),
     ("reductions",),
 )
-FOUNDATION = {"errors", "records", "checks"}
+FOUNDATION = {"errors", "records", "tags", "checks"}
 ARRAYS = {"calibration", "decisions", "bayes", "shift", "bounds", "metrics"}
 FACES = {"plots", "report", "cli"}
 BESIDE = {  # parts beside the pipeline, and what each may import
