@@ -11,12 +11,17 @@ from typing import final
 from ..errors import BadFile, ResourceLimit
 from .blocks import Block
 from .cells import shown
-from .readers import Piece, Reader, TextPiece, Way, unique_names
+from .readers import Columns, Piece, Reader, TextPiece, Way, unique_names
 
 __all__ = ["DELIMITERS", "Delimited", "best_delimiter"]
 
 DELIMITERS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a vertical bar"}
 """What may stand between two fields. A file that fits several belongs to the first of them."""
+
+
+TOGETHER = 512
+"""Rows that exist as Python lists at a time. With many more alive, most of the time would go into
+Python's search for garbage among them."""
 
 
 def best_delimiter(text: str) -> str | None:
@@ -62,13 +67,17 @@ class Delimited(Reader):
     ) -> Iterator[Piece]:
         source = _Rows(self._way, self._delimiter, last)
         source.header()
-        for fields, lines, weight in source.groups(rows, len(self.names)):
-            if fields:
-                cells = dict(zip(self.names, zip(*fields, strict=True), strict=True))
-                yield TextPiece(self._way, cells, lines, weight)
+        few = min(rows, TOGETHER)
+        table = Columns(self.names)
+        for fields, lines in source.groups(few, len(self.names)):
+            table.extend(fields, lines)
+            if source.feed.fresh or len(table) + few > rows:
+                yield TextPiece(self._way, *table.take(), source.feed.taken())
+        if len(table):
+            yield TextPiece(self._way, *table.take(), source.feed.taken())
 
 
-_Group = tuple[list[list[str]], list[int], int]
+_Group = tuple[list[list[str]], list[int]]
 
 
 @final
@@ -77,15 +86,15 @@ class _Rows:
 
     def __init__(self, way: Way, delimiter: str, last: bool = False) -> None:
         self._way, self._delimiter = way, delimiter
-        self._feed = _Feed(way, delimiter, last)
-        self._reader = csv.reader(self._feed.lines(), delimiter=delimiter, strict=True)
+        self.feed = _Feed(way, delimiter, last)
+        self._reader = csv.reader(self.feed.lines(), delimiter=delimiter, strict=True)
         self.line = 1
 
     def header(self) -> list[str]:
         """The first row that is not blank."""
         try:
             for row in self._reader:
-                self._feed.open = 0
+                self.feed.open = 0
                 if row:
                     return row
                 self.line = self._reader.line_num + 1
@@ -94,8 +103,8 @@ class _Rows:
         raise BadFile("the file is empty.", path=self._way.path)
 
     def groups(self, most: int, width: int) -> Iterator[_Group]:
-        """Rows of the given width in groups: those of a block, and at most ``most``."""
-        feed, reader = self._feed, self._reader
+        """Rows of the given width, at most so many at a time, and the lines where they start."""
+        feed, reader = self.feed, self._reader
         rows: list[list[str]] = []
         ends = [reader.line_num]
         feed.fresh = False
@@ -121,7 +130,7 @@ class _Rows:
                     raise self._ragged(found, width, starts[i], ends, i)
             rows = list(filter(None, rows))  # without blank lines
             starts = list(compress(starts, widths))
-        return rows, starts, self._feed.taken()
+        return rows, starts
 
     def _ragged(self, found: int, width: int, line: int, ends: list[int], row: int) -> BadFile:
         near = [j for j in (row, row - 1) if j >= 0 and ends[j + 1] > ends[j] + 1]
@@ -129,7 +138,7 @@ class _Rows:
             hint = f"A quote on line {ends[near[0]] + 1} may not be closed."
         elif found > width:
             hint = f"A value that contains {self._named_delimiter()} needs quotes around it."
-        elif self._feed.cut and ends[row + 1] == self._reader.line_num:
+        elif self.feed.cut and ends[row + 1] == self._reader.line_num:
             hint = "The file may be cut off: its last line has no end."
         else:
             empty = shown(f"a{self._delimiter}{self._delimiter}c")
@@ -194,7 +203,7 @@ class _Feed:
             yield from io.StringIO(block.text(), newline="\n")
 
     def taken(self) -> int:
-        """Bytes handed out since this was last asked; a new block is then no longer fresh."""
+        """Bytes handed out since this was last asked. A block that has started is then not fresh."""
         size, self._taken, self.fresh = self._taken, 0, False
         return size
 

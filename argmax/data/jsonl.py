@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NoReturn, TypeAlias, final
 
 from ..errors import BadFile
 from .blocks import Block
 from .cells import Cell, shown
-from .readers import Piece, Reader, TextPiece, Way
+from .readers import Columns, Piece, Reader, TextPiece, Way
 
 __all__ = ["JsonLines"]
+
+TOGETHER = 64
+"""Objects that exist as Python lists of pairs at a time, for the sake of Python's search for garbage."""
 
 _Pairs: TypeAlias = list[tuple[str, Any]]
 _WORDS = {True: "true", False: "false"}
@@ -61,16 +65,24 @@ class JsonLines(Reader):
     def pieces(
         self, columns: Sequence[str], rows: int, *, strict: bool = False, last: bool = False
     ) -> Iterator[Piece]:
+        few = min(rows, TOGETHER)
+        table = Columns(self.names)
         for block in self._way.blocks(last):
-            found = list(self._objects(block))
-            for start in range(0, len(found), rows):
-                group = found[start : start + rows]
-                lines = [line for line, _ in group]
+            weight = len(block.data)
+            found = self._objects(block)
+            while group := list(islice(found, few)):
                 values = [self._row(line, pairs, strict) for line, pairs in group]
-                table = dict(zip(self.names, zip(*values, strict=True), strict=True))
-                cells = {name: self._cells(name, table[name], lines) for name in columns}
-                weight = len(block.data) * len(group) // len(found)
-                yield TextPiece(self._way, cells, lines, weight)
+                table.extend(values, [line for line, _ in group])
+                if len(table) + few > rows:
+                    yield self._piece(table, columns, weight)
+                    weight = 0
+            if len(table):
+                yield self._piece(table, columns, weight)
+
+    def _piece(self, table: Columns, columns: Sequence[str], weight: int) -> TextPiece:
+        found, lines = table.take()
+        cells = {name: self._cells(name, found[name], lines) for name in columns}
+        return TextPiece(self._way, cells, lines, weight)
 
     def _sample(self) -> Iterator[tuple[int, _Pairs]]:
         rows = weight = 0

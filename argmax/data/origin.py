@@ -146,7 +146,10 @@ def find(path: str | os.PathLike[str], limits: Limits, once: bool) -> Origin:
         raise BadFile("this is a folder. Name one file in it.", path=place)
     if stat.S_ISREG(mode):
         return File(place, place)
-    return _stream(open(place, "rb"), place, limits, once)
+    stream = open(place, "rb")  # noqa: SIM115, closed with the origin
+    origin = _stream(stream, place, limits, once)
+    weakref.finalize(origin, stream.close)
+    return origin
 
 
 def _stream(stream: BinaryIO, path: str, limits: Limits, once: bool) -> Origin:
@@ -168,17 +171,18 @@ def _spooled(stream: BinaryIO, path: str, limits: Limits) -> File:
 
 def _copy(stream: BinaryIO, copy: Any, path: str, limits: Limits) -> None:
     size = 0
-    while part := stream.read(2**20):
-        size += len(part)
-        if size > limits.spool_bytes:
-            raise limits.exceeded("spool_bytes", f"{path} is longer than its copy on disk may be")
-        try:
+    try:
+        while part := stream.read(2**20):
+            size += len(part)
+            if size > limits.spool_bytes:
+                raise limits.exceeded("spool_bytes", f"{path} is longer than its copy may be")
             copy.write(part)
-        except OSError as error:
-            raise ResourceLimit(
-                f"{path}: the copy in {tempfile.gettempdir()} failed after {readable(size)}: "
-                f"{error.strerror}. Set TMPDIR to a folder with more space, or name a file."
-            ) from error
+        copy.flush()
+    except OSError as error:
+        raise ResourceLimit(
+            f"{path}: the copy in {tempfile.gettempdir()} failed after {readable(size)}: "
+            f"{error.strerror}. Set TMPDIR to a folder with more space, or name a file."
+        ) from error
 
 
 def _unreadable(error: Exception, path: str) -> BadFile:

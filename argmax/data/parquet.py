@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, final
+from typing import Any, BinaryIO, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from ..errors import ArgmaxError, BadFile, MissingExtra, ResourceLimit
 from ..records import Strings
 from .cells import Cell
 from .limits import FREE
-from .pages import DELTA, pages
+from .pages import DELTA, DELTA_LENGTH, Chunk, RowGroup, pages, row_groups
 from .readers import Piece, Reader, Way, unique_names
 
 __all__ = ["Parquet"]
@@ -56,26 +56,37 @@ class Parquet(Reader):
     def pieces(
         self, columns: Sequence[str], rows: int, *, strict: bool = False, last: bool = False
     ) -> Iterator[Piece]:
-        wanted = list(columns)
-        if nested := [name for name in wanted if name in self.fixed]:
+        if nested := [name for name in columns if name in self.fixed]:
             problem = "a column of lists or objects cannot be read."
             raise BadFile(problem, path=self._way.path, column=nested[0])
-        self._way.origin.open(last).close()  # says so if the file has changed
-        with _refusals(self._way.path), self._open(self._texts.intersection(wanted)) as file:
-            first = 0
-            for number in range(file.num_row_groups):
-                group = file.metadata.row_group(number)
-                most = min(rows, self._check_pages(group, wanted))
-                end = first + group.num_rows
-                for batch in file.iter_batches(most, [number], wanted, use_threads=False):
-                    batch.validate(full=True)
-                    for part in _cut(batch):
-                        yield _ArrowPiece(self._way, part, first)
-                        first += part.num_rows
+        first = 0
+        with _refusals(self._way.path), self._way.origin.open(last) as stream, self._open() as file:
+            for number, group in enumerate(row_groups(stream)):
+                held = self._held(stream, group, set(columns))
+                texts = [
+                    name for name, column in held.items() if column.coded and name in self._texts
+                ]
+                most = min([rows, *(column.rows for column in held.values())])
+                end = first + group.rows
+                with self._open(texts, file.metadata) as reader:
+                    for batch in reader.iter_batches(most, [number], columns, use_threads=False):
+                        batch.validate(full=True)
+                        for part in _cut(batch):
+                            yield _ArrowPiece(self._way, part, first)
+                            first += part.num_rows
                 if first != end:
-                    raise BadFile(f"{end - first:,} rows are missing.", path=self._way.path)
+                    raise BadFile("a row group has too few rows, or too many.", path=self._way.path)
 
-    def _open(self, texts: Sequence[str] | set[str] = ()) -> Any:
+    def _held(self, stream: BinaryIO, group: RowGroup, wanted: set[str]) -> dict[str, _Held]:
+        """What Arrow will hold of each column of a row group, unless all of it is too much."""
+        chunks = [chunk for chunk in group.chunks if chunk.name in wanted]
+        held = {chunk.name: _Held(stream, chunk) for chunk in chunks}
+        stored = sum(chunk.size for chunk in chunks)
+        unpacked = sum(column.unpacked for column in held.values())
+        self._way.limits.expansion(stored, unpacked, f"{self._way.path} (pages held at once)")
+        return held
+
+    def _open(self, texts: Sequence[str] = (), metadata: Any = None) -> Any:
         try:
             from pyarrow import parquet
         except ImportError as error:
@@ -83,42 +94,28 @@ class Parquet(Reader):
                 'a Parquet file needs pyarrow: pip install "argmax[io]", or write the table as CSV.'
             ) from error
         # Buffered, or Arrow would hold a whole column of a row group as it is stored.
-        return parquet.ParquetFile(self._place, read_dictionary=sorted(texts), buffer_size=2**16)
-
-    def _check_pages(self, group: Any, wanted: list[str]) -> int:
-        """Refuse pages that together would not fit; return how many rows may be unpacked at a time."""
-        stored = unpacked = longest = 0
-        with open(self._place, "rb") as stream:
-            for chunk in map(group.column, range(group.num_columns)):
-                if chunk.path_in_schema in wanted:
-                    held = _Held(stream, chunk)
-                    stored += chunk.total_compressed_size
-                    unpacked += held.unpacked
-                    longest = max(longest, held.longest)
-        self._way.limits.expansion(stored, unpacked, f"{self._way.path} (pages held at once)")
-        return max(1, FREE // longest) if longest else ROWS
+        return parquet.ParquetFile(
+            self._place, metadata=metadata, read_dictionary=texts, buffer_size=2**16
+        )
 
 
 @final
 class _Held:
     """What Arrow holds at a time of a column of a row group: a dictionary and one page.
 
-    ``longest`` bounds the size of a single value where a page can hold many that are as long as itself.
+    ``coded`` says that Arrow can leave the values in the dictionary. Where it cannot, a page can hold
+    any number of values as long as itself, and only ``rows`` of them may be unpacked at a time.
     """
 
-    def __init__(self, stream: Any, chunk: Any) -> None:
-        start = chunk.data_page_offset
-        if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
-            start = chunk.dictionary_page_offset
-        data = other = self.longest = 0
-        for page in pages(stream, start, chunk.total_compressed_size):
-            if page.encoding is None:
-                other = max(other, page.unpacked)
-            else:
-                data = max(data, page.unpacked)
-            if page.encoding == DELTA:
-                self.longest = max(self.longest, page.unpacked)
-        self.unpacked = data + other
+    def __init__(self, stream: BinaryIO, chunk: Chunk) -> None:
+        largest: dict[int | None, int] = {}  # by encoding
+        for page in pages(stream, chunk):
+            largest[page.encoding] = max(largest.get(page.encoding, 0), page.unpacked)
+        dictionary = largest.pop(None, 0)
+        self.unpacked = dictionary + max(largest.values(), default=0)
+        self.coded = DELTA not in largest and DELTA_LENGTH not in largest
+        longest = max(dictionary, largest.get(DELTA, 0))
+        self.rows = ROWS if self.coded else max(1, min(ROWS, FREE // max(1, longest)))
 
 
 def _cut(batch: Any) -> Iterator[Any]:
@@ -154,24 +151,32 @@ class _ArrowPiece(Piece):
         return int(self._batch.nbytes)
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        column = self._batch.column(name)
-        if not _is_numeric(column.type):
+        if not _is_numeric(self._batch.column(name).type):
             return self._parsed(name, self.strings(name).tolist())
-        with _refusals(self._way.path):
-            values: NDArray[np.float64] = column.cast("float64", safe=False).to_numpy(False)
-        wrong = np.flatnonzero(np.isinf(values))
-        if len(wrong):
-            raise self._not_a_number(name, int(wrong[0]), str(values[wrong[0]]))
+        values = self._floats(name)
+        wrong = np.flatnonzero(np.isinf(values)).tolist()
+        if wrong:
+            advice = f"Write null instead, or pass kinds={{{name!r}: 'category'}}."
+            raise self._not_a_number(name, wrong[0], str(values[wrong[0]]), advice)
         return values
 
     def strings(self, name: str) -> Strings:
-        with _refusals(self._way.path):
+        try:
             return self._measured(name, _strings(self._batch.column(name), self._way))
+        except (ValueError, NotImplementedError) as error:
+            problem = (
+                f"the column cannot be read as text ({error}). Pass kinds={{{name!r}: 'ignore'}}."
+            )
+            raise BadFile(problem, path=self._way.path, column=name) from error
 
     def sample(self, name: str) -> Sequence[Cell] | NDArray[np.float64]:
-        if _is_numeric(self._batch.column(name).type):
-            return self.numbers(name)
-        return self.strings(name).tolist()
+        numeric = _is_numeric(self._batch.column(name).type)
+        return self._floats(name) if numeric else self.strings(name).tolist()
+
+    def _floats(self, name: str) -> NDArray[np.float64]:
+        with _refusals(self._way.path):
+            values = self._batch.column(name).cast("float64", safe=False)
+            return np.asarray(values.to_numpy(zero_copy_only=False))
 
     def _place(self, row: int) -> tuple[int | None, str]:
         return None, f"row {self._first + row + 1}: "

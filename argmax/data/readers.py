@@ -85,15 +85,11 @@ class Piece(ABC):
             at = self._way.cells.first_bad(cells)
             raise self._not_a_number(name, at, cells[at] or "") from None
 
-    def _not_a_number(self, name: str, row: int, cell: str) -> BadFile:
+    def _not_a_number(self, name: str, row: int, cell: str, advice: str = "") -> BadFile:
         line, words = self._place(row)
-        return BadFile(
-            f"{words}{shown(cell)} is not a finite number, and the column is read as numbers. Pass "
-            f"kinds={{{name!r}: 'category'}} (or 'text'), or list it in missing=.",
-            path=self._way.path,
-            line=line,
-            column=name,
-        )
+        problem = f"{words}{shown(cell)} is not a finite number, and the column is read as numbers."
+        usual = f"Pass kinds={{{name!r}: 'category'}} (or 'text'), or list it in missing=."
+        return BadFile(f"{problem} {advice or usual}", path=self._way.path, line=line, column=name)
 
     def _measured(self, name: str, strings: Strings) -> Strings:
         """The strings, unless one of them is too long."""
@@ -164,6 +160,34 @@ class TextPiece(Piece):
         problem = "half of a surrogate pair (\\ud800 to \\udfff) is no text."
         line = self._lines[next(surrogates)]
         return BadFile(problem, path=self._way.path, line=line, column=name)
+
+
+@final
+class Columns:
+    """Rows, which arrive a few at a time, as columns."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._clear()
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def extend(self, rows: Sequence[Sequence[Any]], lines: Sequence[int]) -> None:
+        """Add rows, and the lines where they start."""
+        for column, cells in zip(self._columns, zip(*rows, strict=True), strict=False):
+            column.extend(cells)
+        self._lines.extend(lines)
+
+    def take(self) -> tuple[dict[str, list[Any]], list[int]]:
+        """All columns and lines so far, which are then gone from here."""
+        found = dict(zip(self._names, self._columns, strict=True)), self._lines
+        self._clear()
+        return found
+
+    def _clear(self) -> None:
+        self._columns: list[list[Any]] = [[] for _ in self._names]
+        self._lines: list[int] = []
 
 
 def _is_text(cell: str) -> bool:

@@ -123,7 +123,8 @@ def _format(content: bytes, path: str) -> str:
 def _delimited(content: bytes, path: str, delimiter: str | None, given: bool) -> Form:
     text = _whole_lines(content).decode("utf-8", "replace")
     best = best_delimiter(text)
-    delimiter = delimiter or best or ","
+    # One column: any delimiter will do, and best one that is not in the text of the rows.
+    delimiter = delimiter or best or next((mark for mark in DELIMITERS if mark not in text), ",")
     if given and best not in (None, delimiter) and delimiter not in text.lstrip().split("\n")[0]:
         raise BadFile(
             f"the header is one column when it is split at {delimiter!r}. Between the fields is "

@@ -1,0 +1,102 @@
+"""A text cut into lines and fields, all at once: no loop over lines, and no string is made of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..features.interning import spans
+from ..records import Ints, Strings
+
+__all__ = ["Lines"]
+
+TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines and their fields: those of line i are the fields first[i] … first[i + 1] − 1; a blank one has none.
+
+    >>> from argmax.data.lines import Lines
+    >>> lines = Lines.of(b"the  DT\\r\\ncat\\tNN\\r\\n\\r\\nso RB", tabs=False)
+    >>> lines.fields.tolist(), lines.text(3)
+    ([2, 2, 0, 2], 'so RB')
+    >>> lines.column([0, 1, 3], 1).tolist()
+    ['DT', 'NN', 'RB']
+    """
+
+    data: NDArray[np.uint8]
+    begins: Ints  # (lines,) the first byte of each line
+    first: Ints  # (lines + 1,) its first field
+    starts: Ints  # (all fields,)
+    stops: Ints  # (all fields,)
+
+    @staticmethod
+    def of(text: bytes, tabs: bool) -> Lines:
+        """Fields lie between tabs, and may be empty; or between runs of spaces and tabs."""
+        data = np.frombuffer(bytearray(text), np.uint8)  # kernels want what can be written
+        begins = np.append(0, np.flatnonzero(data == NEWLINE) + 1)
+        begins = begins[begins < len(data)]
+        return _between_tabs(data, begins) if tabs else _between_blanks(data, begins)
+
+    def __len__(self) -> int:
+        return len(self.begins)
+
+    @property
+    def fields(self) -> Ints:
+        """(lines,) how many fields each line has."""
+        return np.diff(self.first)
+
+    def starting(self, byte: str) -> NDArray[np.bool_]:
+        """(lines,) whether a line starts with this character."""
+        return self.data[self.begins] == ord(byte)
+
+    def text(self, line: int) -> str:
+        """One line as it stands, without its end."""
+        end = self.begins[line + 1] if line + 1 < len(self) else len(self.data)
+        return self.data[self.begins[line] : end].tobytes().rstrip(b"\r\n").decode("utf-8")
+
+    def column(self, lines: Ints | list[int], field: int) -> Strings:
+        """A field of some lines, which all have it."""
+        which = self.first[lines] + field
+        return spans(self.data, self.starts[which], self.stops[which])
+
+
+def _between_blanks(data: NDArray[np.uint8], begins: Ints) -> Lines:
+    solid = np.ones(len(data) + 2, np.bool_)
+    solid[[0, -1]] = False
+    for blank in (SPACE, TAB, NEWLINE, RETURN):
+        solid[1:-1] &= data != blank
+    edges = np.flatnonzero(solid[1:] != solid[:-1])
+    starts, stops = edges[0::2], edges[1::2]
+    first = np.append(np.searchsorted(starts, begins), len(starts))
+    return Lines(data, begins, first, starts, stops)
+
+
+def _between_tabs(data: NDArray[np.uint8], begins: Ints) -> Lines:
+    breaks = np.flatnonzero((data == TAB) | (data == NEWLINE))
+    starts = np.append(0, breaks + 1)
+    stops = np.append(breaks, len(data))
+    if len(data) and data[-1] == NEWLINE:  # nothing comes behind it
+        starts, stops = starts[:-1], stops[:-1]
+    ends = np.append(data[stops[:-1]] == NEWLINE, True)  # the last field of each line
+    returned = ends & (stops > starts) & (data[stops - 1] == RETURN)
+    stops = stops - returned
+    line = np.append(0, np.cumsum(ends)[:-1])
+    there = np.bincount(line[_has_text(data, starts, stops)], minlength=len(begins)) > 0
+    kept = there[line] if len(data) else np.zeros(len(starts), np.bool_)
+    first = np.append(0, np.cumsum(np.bincount(line[kept], minlength=len(begins))))
+    return Lines(data, begins, first, starts[kept], stops[kept])
+
+
+def _has_text(data: NDArray[np.uint8], starts: Ints, stops: Ints) -> NDArray[np.bool_]:
+    """Which fields hold more than spaces."""
+    some = stops > starts
+    spaced = np.flatnonzero(some)[data[starts[some]] == SPACE]
+    for field in spaced.tolist():
+        some[field] = bool(data[starts[field] : stops[field]].tobytes().strip())
+    return some
