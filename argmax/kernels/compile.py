@@ -13,6 +13,7 @@ import hashlib
 import os
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import llvmlite
@@ -86,6 +87,10 @@ class _Implementation(CompileResultCacheImpl):
 
 class _Cache(FunctionCache):
     _impl_class = _Implementation
+
+    def save_overload(self, sig, data):
+        with suppress(OSError):  # a full disk: the kernel is compiled, and will be again
+            super().save_overload(sig, data)
 
 
 def kernel(function):
