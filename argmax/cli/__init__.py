@@ -1,4 +1,8 @@
-"""The command line. Importing this module is cheap: each command imports what it needs."""
+"""The command line. Importing this module is cheap: each command imports what it needs.
+
+A command is declared here and done in the module of its name, whose ``run`` takes the options by name and
+a ``Console``, and returns the exit code.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,58 @@ __all__ = ["app"]
 app = typer.Typer(
     name="argmax",
     help="Linear prediction over any set of answers: ŷ = argmax over y of ⟨w, Ψ(x, y)⟩.",
+    epilog="Exit codes: 0 done, 1 findings, 2 bad input, 3 not converged, 4 resource limit, 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,  # plain help answers in half the time
     pretty_exceptions_enable=False,
 )
+
+Argument, Option = typer.Argument, typer.Option
+TABLE = "CSV, TSV, JSON lines, Parquet or svmlight, plain or compressed"
+
+Data = Annotated[str, Argument(metavar="DATA", help=f"{TABLE}; - is standard input.")]
+Model = Annotated[str, Argument(metavar="MODEL", help="A file that `argmax train` wrote.")]
+Target = Annotated[str | None, Option(metavar="COLUMN", help="The column to predict.")]
+Kinds = Annotated[
+    list[str],
+    Option(metavar="COLUMN=KIND,…", help="What columns are: number, category, text, id or ignore."),
+]
+Read = Annotated[
+    list[str],
+    Option(
+        metavar="NAME=VALUE",
+        help="How files are read: encoding, delimiter, format, missing, or a limit such as line_bytes.",
+    ),
+]
+Memory = Annotated[
+    str | None,
+    Option(metavar="SIZE", help="How much rows may take. Default: half of what is free."),
+]
+Force = Annotated[bool, Option("--force", help="Replace files that exist.")]
+Json = Annotated[bool, Option("--json", help="Print the result as JSON.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="No progress on stderr.")]
+
+
+def _run(context: typer.Context, json: bool, quiet: bool, typed: bool = False) -> None:
+    """Run the module of a command with the options that were given, and end with its exit code."""
+    import shlex
+    import sys
+    from importlib import import_module
+
+    from .console import Console
+    from .outcome import guarded
+
+    options = {name: v for name, v in context.params.items() if name not in ("json", "quiet")}
+    if typed:
+        options["typed"] = shlex.join(["argmax", *sys.argv[1:]])
+
+    def command() -> int:
+        module = import_module(f".{context.info_name}", __package__)
+        status: int = module.run(**options, console=Console(json, quiet))
+        return status
+
+    raise typer.Exit(guarded(command, json))
 
 
 def _version(wanted: bool) -> None:
@@ -28,17 +80,184 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Exit codes: 0 ok, 2 bad input, 3 not converged, 130 interrupted."""
+    """Hold what stands before a command."""
 
 
-@app.command()
-def demo(
-    json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+@app.command("demo")
+def _demo(
+    context: typer.Context,
+    output: Annotated[
+        str | None, Option("--output", "-o", metavar="FOLDER", help="Where files go.")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Classify handwritten digits: train a path of models, compare them, say why each stopped."""
-    from .demo import run
+    """The main job from end to end, on built-in data.
 
-    raise typer.Exit(run(as_json=json))
+    Writes a table of support tickets into a new folder, then runs check, train, evaluate and explain on it.
+    """
+    _run(context, json, quiet)
+
+
+@app.command("check")
+def _check(
+    context: typer.Context,
+    data: Data,
+    test: Annotated[
+        str | None, Argument(metavar="TEST", help="Rows to judge by: looked at for overlap.")
+    ] = None,
+    target: Target = None,
+    kinds: Kinds = [],  # noqa: B006, typer copies it
+    read: Read = [],  # noqa: B006
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Look for what is wrong with a table.
+
+    Classes, repeated rows, conflicting labels, empty texts, columns that give the class away, and with TEST
+    the overlap of the two files.
+
+    Exit code 1 if there is a finding of severity "error".
+    """
+    _run(context, json, quiet)
+
+
+@app.command("train")
+def _train(
+    context: typer.Context,
+    data: Data,
+    target: Target = None,
+    output: Annotated[
+        str, Option("--output", "-o", metavar="FILE", help="Where the model goes.")
+    ] = "model.argmax",
+    report: Annotated[
+        str, Option(metavar="FILE", help='Where the report goes; "" for none.')
+    ] = "report.html",
+    test: Annotated[
+        str,
+        Option(metavar="SHARE|FILE", help="Rows to judge by: a share of DATA, or another file."),
+    ] = "0.2",
+    kinds: Kinds = [],  # noqa: B006, typer copies it
+    features: Annotated[
+        list[str],
+        Option(metavar="NAME=VALUE", help="How features are made: ngrams=1-2, hash_bits=18, …"),
+    ] = [],  # noqa: B006
+    read: Read = [],  # noqa: B006
+    C: Annotated[
+        str,
+        Option("--C", metavar="auto|NUMBER", help="Weight of the loss against the penalty."),
+    ] = "auto",
+    tol: Annotated[float, Option(help="How close to the optimum is close enough.")] = 1e-4,
+    seed: Annotated[int, Option(min=0, help="Of the choice of held-out rows.")] = 0,
+    time_limit: Annotated[
+        float | None, Option(metavar="SECONDS", min=0, help="For choosing C and for the fit.")
+    ] = None,
+    checkpoint: Annotated[
+        str | None, Option(metavar="FILE", help="Keep a record of the run here.")
+    ] = None,
+    resume: Annotated[
+        bool, Option("--resume", help="Go on from --checkpoint, if it is there.")
+    ] = False,
+    cluster: Annotated[
+        str | None, Option(metavar="ADDRESS", help="Compute on the Dask cluster of this scheduler.")
+    ] = None,
+    memory: Memory = None,
+    force: Force = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn a model from a table and judge it.
+
+    Some rows are held out, C is chosen on a part of the others, and the model is fitted on all of those. What
+    the model is worth is measured on the rows held out, and written into a report.
+
+    Exit code 3 if the fit did not converge: the model is written and usable all the same.
+    """
+    _run(context, json, quiet, typed=True)
+
+
+@app.command("predict")
+def _predict(
+    context: typer.Context,
+    model: Model,
+    data: Data,
+    proba: Annotated[
+        bool, Option("--proba", help="The probability of every class as well.")
+    ] = False,
+    top: Annotated[
+        int | None, Option(metavar="K", help="The K best classes and their probabilities.")
+    ] = None,
+    output: Annotated[
+        str | None,
+        Option("--output", "-o", metavar="FILE", help="A .csv or .jsonl file instead of stdout."),
+    ] = None,
+    read: Read = [],  # noqa: B006
+    force: Force = False,
+    json: Annotated[bool, Option("--json", help="JSON lines instead of CSV.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Answer every row of a file.
+
+    Rows are read, answered and written one batch at a time, in order and in flat memory.
+    """
+    _run(context, json, quiet)
+
+
+@app.command("evaluate")
+def _evaluate(
+    context: typer.Context,
+    model: Model,
+    data: Data,
+    target: Annotated[
+        str | None, Option(metavar="COLUMN", help="The column of the labels, if it is not plain.")
+    ] = None,
+    report: Annotated[str | None, Option(metavar="FILE", help="Write a report here.")] = None,
+    read: Read = [],  # noqa: B006
+    memory: Memory = None,
+    force: Force = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Score a model on rows with labels.
+
+    Labels that the model does not know count as mistakes and are listed.
+    """
+    _run(context, json, quiet, typed=True)
+
+
+@app.command("explain")
+def _explain(
+    context: typer.Context,
+    model: Model,
+    what: Annotated[str, Argument(metavar="DATA|TEXT", help="A file (see --row), or a text.")],
+    row: Annotated[int | None, Option(metavar="N", help="Which row of the file, from 0.")] = None,
+    against: Annotated[
+        str | None, Option(metavar="CLASS", help="Compare with this class, not the runner-up.")
+    ] = None,
+    top: Annotated[int, Option(min=1, metavar="K", help="How many features to show.")] = 15,
+    read: Read = [],  # noqa: B006
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say why a model answers what it answers.
+
+    Contributions of the features of one row, winner against runner-up. They add up to the lead exactly.
+    """
+    _run(context, json, quiet)
+
+
+@app.command("info")
+def _info(
+    context: typer.Context,
+    model: Annotated[str | None, Argument(metavar="MODEL", help="A model file.")] = None,
+    markdown: Annotated[bool, Option("--markdown", help="For a bug report.")] = False,
+    json: Json = False,
+) -> None:
+    """Show what a model file holds, or versions.
+
+    Without a model: what to write into a bug report.
+    """
+    _run(context, json, False)

@@ -1,81 +1,88 @@
-"""``argmax demo``: the main job on data that scikit-learn carries."""
+"""``argmax demo``: the main job from end to end, on a table that the library writes itself."""
 
 from __future__ import annotations
 
-import json
+import contextlib
+import os
+import shlex
 import sys
-from dataclasses import asdict, dataclass
+import tempfile
+from collections.abc import Callable
 from typing import Any
 
-from sklearn.datasets import load_digits
-from sklearn.metrics import log_loss
-from sklearn.model_selection import train_test_split
-
-from .. import SoftmaxRegression
+from ..data.samples import write_tickets
+from ..errors import InvalidInput
+from .check import run as check
+from .console import Console
+from .evaluate import run as evaluate
+from .explain import run as explain
+from .train import run as train
 
 __all__ = ["run"]
 
-CS = (0.0001, 0.001, 0.01, 0.1, 1.0)
+ROWS, NEW = 2000, 500
+
+TICKET = "The parcel arrived, but the lamp is broken. I want my money back."
+
+COMMANDS = (
+    "argmax check tickets.csv new.csv --target team",
+    "argmax train tickets.csv --target team",
+    "argmax evaluate model.argmax new.csv --target team",
+    f"argmax explain model.argmax {shlex.quote(TICKET)} --top 8",
+)
 
 
-@dataclass(frozen=True)
-class Row:
-    """One fitted model, measured on rows it has not seen."""
-
-    C: float
-    accuracy: float
-    log_loss: float
-    seconds: float
-    certificate: float
-    message: str
-
-
-def run(as_json: bool) -> int:
-    """Train, measure, print; the exit code is 3 if a fit did not converge."""
-    X, y = load_digits(return_X_y=True)
-    split = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
-    models = SoftmaxRegression().path(split[0], split[2], CS)
-    rows = [_measure(model, split[1], split[3]) for model in models]
-    best = min(rows, key=lambda row: row.log_loss)
-    if as_json:
-        print(json.dumps({"data": "digits", "models": [asdict(r) for r in rows], "best": best.C}))
-    else:
-        _show(rows, best, len(split[0]), len(split[1]))
-    return 0 if all(model.solution_.converged for model in models) else 3
+def run(output: str | None, console: Console) -> int:
+    """Check, train, evaluate and explain; every command is printed as it would be typed."""
+    folder = _folder(output)
+    results: list[dict[str, Any]] = []
+    with contextlib.chdir(folder):
+        write_tickets("tickets.csv", ROWS, seed=0)
+        write_tickets("new.csv", NEW, seed=1)
+        console.say(f"{ROWS:,} support tickets to learn from and {NEW} new ones, in {folder}")
+        steps = _steps()
+        status = max(_step(command, steps[command], results, console) for command in COMMANDS)
+    report = os.path.join(folder, "report.html")
+    console.heading("Done")
+    console.say(f"The report: {report}")
+    console.say("All of this again, by hand:")
+    console.say(f"  cd {shlex.quote(folder)}")
+    for command in COMMANDS:
+        console.say(f"  {command}{' --force' if ' train ' in command else ''}")
+    console.result({"folder": folder, "report": report, "commands": COMMANDS, "results": results})
+    return status
 
 
-def _measure(model: Any, X: Any, y: Any) -> Row:
-    solution = model.solution_
-    return Row(
-        C=model.C,
-        accuracy=float(model.score(X, y)),
-        log_loss=float(log_loss(y, model.predict_proba(X))),
-        seconds=solution.seconds,
-        certificate=solution.relative_gap,
-        message=solution.message,
-    )
+def _folder(output: str | None) -> str:
+    """A new folder, or the one named if there is nothing in it."""
+    if output is None:
+        return tempfile.mkdtemp(prefix="argmax-demo-")
+    os.makedirs(output, exist_ok=True)
+    if os.listdir(output):
+        raise InvalidInput(f"the folder {output!r} is not empty. Name another one.")
+    return os.path.abspath(output)
 
 
-def _show(rows: list[Row], best: Row, trained: int, tested: int) -> None:
-    from rich.console import Console
-    from rich.table import Table
+def _steps() -> dict[str, Callable[[Console], int]]:
+    """What each command calls."""
+    read: list[str] = []
+    checked, trained, evaluated, explained = COMMANDS
+    return {
+        checked: lambda console: check("tickets.csv", "new.csv", "team", [], read, console),
+        trained: lambda console: train(console, data="tickets.csv", target="team", typed=trained),
+        evaluated: lambda console: evaluate(
+            "model.argmax", "new.csv", "team", None, read, None, False, evaluated, console
+        ),
+        explained: lambda console: explain("model.argmax", TICKET, None, None, 8, read, console),
+    }
 
-    print(
-        f"Softmax regression on handwritten digits: {trained} rows to learn from, {tested} held out.",
-        file=sys.stderr,
-    )
-    table = Table()
-    for title in ("C", "accuracy", "log-loss", "seconds", "certificate"):
-        table.add_column(title, justify="right")
-    for row in rows:
-        cells = (f"{row.C:g}", f"{row.accuracy:.4f}", f"{row.log_loss:.4f}", f"{row.seconds:.3f}",
-                 f"{row.certificate:.1e}")  # fmt: skip
-        table.add_row(*cells, style="bold" if row is best else None)
-    Console().print(table)
-    print(f"Best held-out log-loss at C = {best.C:g}. Why that fit stopped:\n  {best.message}")
-    print(
-        "The certificate is a proof: no weights at all have an objective lower by more than that share\n"
-        "of its value at zero weights.\n"
-        f"Next, in Python:  from argmax import SoftmaxRegression; "
-        f"SoftmaxRegression(C={best.C:g}).fit(X, y)"
-    )
+
+def _step(
+    command: str,
+    call: Callable[[Console], int],
+    results: list[dict[str, Any]],
+    console: Console,
+) -> int:
+    console.heading(f"$ {command}")
+    sys.stdout.flush()
+    return call(Console(console.as_json, console.quiet, results if console.as_json else None))

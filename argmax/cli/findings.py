@@ -1,0 +1,40 @@
+"""What a check of the data found, each with a severity.
+
+error     a model of these data, or its score, would mean nothing
+warning   worth a look before the score is believed
+note      good to know
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import final
+
+__all__ = ["ERROR", "Finding", "NOTE", "SEVERITIES", "WARNING", "in_order"]
+
+ERROR, WARNING, NOTE = "error", "warning", "note"
+SEVERITIES = (ERROR, WARNING, NOTE)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing found. ``code`` is stable, for programs; ``rows`` are examples, counted from 0.
+
+    >>> from argmax.cli.findings import Finding
+    >>> Finding("warning", "duplicates", "3 rows repeat an earlier one.", count=3).code
+    'duplicates'
+    """
+
+    severity: str
+    code: str
+    message: str
+    column: str | None = None
+    count: int | None = None
+    rows: tuple[int, ...] = field(default=())
+
+
+def in_order(findings: Sequence[Finding]) -> list[Finding]:
+    """The gravest first; among equals, as they were found."""
+    return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))

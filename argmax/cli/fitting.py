@@ -1,0 +1,103 @@
+"""From rows to a fitted classifier: C chosen if it is not given, then a fit on all rows to learn from."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, final
+
+from ..engines import Engine
+from ..errors import InvalidInput, MissingExtra, NotConverged
+from ..estimators import LinearClassifier
+from .console import Console, Stage
+from .journal import Journal
+from .rows import Rows
+from .selection import Choice, chosen, take
+
+__all__ = ["Fitted", "cluster", "fit"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The classifier, what was tried for C (None: it was given), and seconds by stage."""
+
+    classifier: LinearClassifier
+    choice: Choice | None
+    seconds: dict[str, float]
+
+
+def fit(
+    rows: Rows,
+    C: float | None,
+    parameters: dict[str, Any],
+    journal: Journal,
+    limit: float | None,
+    console: Console,
+) -> Fitted:
+    """Fit on all rows. ``limit`` is in seconds, for everything together."""
+    began, seconds = time.monotonic(), {}
+    # This solver never visits single rows, so it gives the same bits wherever the rows are: the memory limit
+    # and the cluster change the time that a fit takes, and not the model.
+    solver = "newton_cg" if rows.sparse else "auto"
+    classifier, choice = LinearClassifier(solver=solver, **parameters), None
+    if C is None:
+        with console.stage("Choosing C") as stage:
+            choice = chosen(rows, classifier, journal, limit, stage, _follower(stage))
+            stage.done = f"Chose C = {choice.C:g} of {len(choice.trials)} tried"
+        seconds["choose C"] = stage.seconds
+        take(classifier, choice.start)
+    classifier.set_params(C=C if choice is None else choice.C, warm_start=choice is not None)
+    with console.stage("Fitting") as stage:
+        classifier.callbacks = [*journal.keeper(), _follower(stage)("all rows")]
+        if limit is not None:
+            classifier.time_limit = max(0.0, limit - (time.monotonic() - began))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConverged)  # its exit code says so
+            classifier.fit(*rows.whole())
+        stage.done = f"Fitted {rows.count:,} rows"
+    seconds["fit"] = stage.seconds
+    classifier.set_params(callbacks=None, engine=None, warm_start=False, time_limit=None)
+    return Fitted(classifier, choice, seconds)
+
+
+def _follower(stage: Stage) -> Callable[[str], Callable[[Any], None]]:
+    """Makes callbacks that tell a stage how far a fit is."""
+
+    def follow(what: str) -> Callable[[Any], None]:
+        def tell(progress: Any) -> None:
+            stage.update(
+                f"{what}, pass {progress.passes}, objective {progress.objective:.6g}, "
+                f"certificate {progress.relative_gap:.0e}"
+            )
+
+        return tell
+
+    return follow
+
+
+@contextmanager
+def cluster(address: str | None) -> Iterator[Engine | None]:
+    """The engine of a Dask cluster at this address, or None for this machine."""
+    if address is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingExtra('--cluster needs Dask: pip install "argmax[dask]".') from error
+    from ..engines import Dask
+
+    try:
+        client: Any = Client(address, timeout="20s", set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError, TimeoutError) as error:
+        raise InvalidInput(
+            f"--cluster: no scheduler answers at {address!r} ({error}). Start one with `dask scheduler`."
+        ) from error
+    try:
+        yield Dask(client)
+    finally:
+        client.close()

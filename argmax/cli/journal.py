@@ -1,0 +1,136 @@
+"""``--checkpoint``: what a run has done so far, so that after a crash it goes on to the same model.
+
+    FILE         the journal: what is being done, the trials that are done, and the weights to go on from
+    FILE.1 …     the fit under way, written as it runs (``persist.Checkpoint``); one at a time
+    FILE.rows    rows in files, where they do not fit into memory
+
+Each is written whole or not at all, and a trial counts as done when the journal says so: whenever the process
+is killed, what is there describes one moment of the run. All of it is removed when the model is written.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any, final
+
+from ..errors import CannotWrite, ModelFileError
+from ..persist import Checkpoint, check_writable, container
+from ..persist.checked import Room
+from ..persist.estimator import estimator_parts, rebuilt_estimator
+
+__all__ = ["Journal"]
+
+KIND = "run"
+EVERY = 15.0
+"""Seconds between two states of a fit."""
+
+
+@final
+class Journal:
+    """The record of one run. Without a path it records nothing.
+
+    ``told`` describes the run: a journal of another one is refused.
+    """
+
+    def __init__(
+        self, path: str | None, resume: bool = False, told: dict[str, Any] | None = None
+    ) -> None:
+        self.path, self.told = path, told or {}
+        self.trials: list[tuple[float, float]] = []  # C, loss
+        self.models: dict[str, Any] = {}  # "last" and "best"
+        self.resumed = False
+        if path is None:
+            return
+        check_writable(path, overwrite=True)
+        if os.path.exists(path):
+            if not resume:
+                raise CannotWrite(
+                    f"{path!r} exists. Go on from it with --resume, or delete it to start anew."
+                )
+            self._read(path)
+        else:
+            self._clear()
+            self._write()
+
+    @property
+    def rows(self) -> Path | None:
+        """Where rows are kept that do not fit into memory."""
+        return None if self.path is None else Path(f"{self.path}.rows")
+
+    def keeper(self) -> list[Checkpoint]:
+        """The callback for the fit that comes next."""
+        if self.path is None:
+            return []
+        return [Checkpoint(f"{self.path}.{len(self.trials) + 1}", EVERY, resume=True)]
+
+    def done(self, C: float, loss: float, last: Any, best: Any) -> None:
+        """A trial is done: the model it gave, and the best so far."""
+        self.trials.append((C, loss))
+        self.models = {"last": last, "best": best}
+        if self.path is not None:
+            self._write()
+            self._remove(f"{self.path}.{len(self.trials)}")
+
+    def close(self) -> None:
+        """The model is written: nothing of this is needed any more."""
+        if self.path is not None:
+            self._clear()
+            self._remove(self.path)
+
+    def _write(self) -> None:
+        documents: dict[str, Any] = {}
+        tensors: dict[str, Any] = {}
+        for name, model in self.models.items():
+            document, parts = estimator_parts(model)
+            documents[name] = document
+            tensors |= {f"{name}.{key}": tensor for key, tensor in parts.items()}
+        content = {"told": self.told, "trials": self.trials, "models": documents}
+        assert self.path is not None
+        container.write(self.path, KIND, content, tensors, overwrite=True)
+
+    def _read(self, path: str) -> None:
+        file = container.read(path)
+        with container.naming(path):
+            if file.kind != KIND:
+                raise ModelFileError(f"is a {file.kind}, not the journal of a run.")
+            self._compare(file.content.get("told"))
+            self.trials = [(float(C), float(loss)) for C, loss in file.content["trials"]]
+            for name, document in file.content["models"].items():
+                tensors = {
+                    key.removeprefix(f"{name}."): tensor
+                    for key, tensor in file.tensors.items()
+                    if key.startswith(f"{name}.")
+                }
+                self.models[name] = rebuilt_estimator(document, tensors, Room(file.bytes))
+        self.resumed = True
+
+    def _compare(self, was: Any) -> None:
+        if was == self.told:
+            return
+        before = was if isinstance(was, dict) else {}
+        changed = [
+            f"{name} was {before.get(name)!r} and is {self.told.get(name)!r}"
+            for name in {**before, **self.told}
+            if before.get(name) != self.told.get(name)
+        ]
+        raise ModelFileError(
+            f"is the checkpoint of another run: {'; '.join(changed)}. Use the same data and options, or "
+            "delete it to start anew."
+        )
+
+    def _clear(self) -> None:
+        """Remove whatever belongs to the journal but the journal itself."""
+        folder, name = os.path.split(self.path or "")
+        for entry in os.listdir(folder or os.curdir):
+            stem, _, number = entry.rpartition(".")
+            if stem == name and number.isdigit():
+                self._remove(os.path.join(folder, entry))
+        if self.rows is not None and self.rows.is_dir():
+            shutil.rmtree(self.rows)
+
+    @staticmethod
+    def _remove(path: str) -> None:
+        if os.path.exists(path):
+            os.unlink(path)

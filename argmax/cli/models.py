@@ -1,0 +1,40 @@
+"""Model files, as commands use them: a table of columns and a classifier behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from ..data import Source
+from ..errors import Unsupported
+from ..persist import load
+from ..records import Batch
+from .reading import lacking
+
+__all__ = ["columns_of", "loaded", "rows_for"]
+
+
+def loaded(path: str) -> Pipeline:
+    """The model of a file; one that reads arrays instead of tables is refused."""
+    model = load(path)
+    if not isinstance(model, Pipeline):
+        raise Unsupported(
+            f"{path!r} holds a {type(model).__name__} that reads arrays, not the columns of a file. Use it "
+            "in Python with argmax.load, or make a model for files with `argmax train`."
+        )
+    return model
+
+
+def columns_of(model: Pipeline) -> dict[str, str]:
+    """The columns that a model reads, and their kinds."""
+    return {name: kind for name, kind in model[0].kinds_.items() if kind not in ("id", "ignore")}
+
+
+def rows_for(model: Pipeline, source: Source, **more: Any) -> Iterator[Batch]:
+    """The rows of a file as the model reads them: numbers, and everything else letter by letter."""
+    kinds = columns_of(model)
+    lacking(source, list(kinds))
+    strings = [name for name, kind in kinds.items() if kind != "number"]
+    return source.batches(list(kinds), strings=strings, **more)

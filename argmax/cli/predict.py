@@ -1,0 +1,167 @@
+"""``argmax predict``: an answer for every row, in order and in flat memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import IO, Any
+
+import numpy as np
+
+from ..errors import InvalidInput
+from ..persist import check_writable, replace_file
+from ..records import Floats
+from ..report.safe import csv_cell
+from .console import Console, count
+from .models import loaded, rows_for
+from .outcome import OK
+from .reading import opened
+
+__all__ = ["run"]
+
+Lines = Callable[[Any, Floats], Iterator[str]]
+"""The lines for some rows, from their classes (k,) and probabilities (n, k)."""
+
+
+def run(
+    model: str,
+    data: str,
+    proba: bool,
+    top: int | None,
+    output: str | None,
+    read: list[str],
+    force: bool,
+    console: Console,
+) -> int:
+    """Stream the answers to a file or to stdout."""
+    if output is not None:
+        check_writable(output, overwrite=force)
+    if top is not None and top < 1:
+        raise InvalidInput(f"--top must be 1 or more; got {top}.")
+    fitted = loaded(model)
+    answers = _Answers(fitted, opened(data, read=read, once=True))
+    as_json = console.as_json or (output or "").endswith(".jsonl")
+    header, lines = _form(fitted.classes_, proba, top, as_json)
+    with console.stage(f"Predicting {answers.path}") as stage:
+        if output is None:
+            _to_stdout(header, lines, answers, stage)
+        else:
+            write = _written(header, lines, answers, stage)
+            replace_file(output, write, overwrite=force)
+        stage.done = f"Answered {count(answers.rows, 'row')} of {answers.path}"
+    answers.warn(console)
+    return OK
+
+
+class _Answers:
+    """Probabilities of the rows of a file, batch by batch."""
+
+    def __init__(self, model: Any, source: Any) -> None:
+        self.model, self.source, self.rows = model, source, 0
+        self.path = source.path
+
+    def __iter__(self) -> Iterator[Floats]:
+        for batch in rows_for(self.model, self.source):
+            self.rows += len(batch)
+            yield self.model.predict_proba(batch)
+
+    def warn(self, console: Console) -> None:
+        """Say what the model had never seen, or had to fill in."""
+        table = self.model[0]
+        for name, missing in table.imputed_.items():
+            if missing:
+                console.note(f"{name!r}: {count(missing, 'value')} missing.")
+        for name, unknown in table.unknown_.items():
+            if unknown:
+                console.note(f"{name!r}: {count(unknown, 'value')} that training did not have.")
+
+
+# Where answers go
+
+
+def _to_stdout(header: str, lines: Lines, answers: _Answers, stage: Any) -> None:
+    sys.stdout.write(header)
+    for probabilities in answers:
+        sys.stdout.writelines(lines(answers.model.classes_, probabilities))
+        sys.stdout.flush()  # whoever reads them may be waiting
+        stage.update(f"{answers.rows:,} rows")
+
+
+def _written(
+    header: str, lines: Lines, answers: _Answers, stage: Any
+) -> Callable[[IO[bytes]], None]:
+    def write(stream: IO[bytes]) -> None:
+        stream.write(header.encode())
+        for probabilities in answers:
+            text = "".join(lines(answers.model.classes_, probabilities))
+            stream.write(text.encode())
+            stage.update(f"{answers.rows:,} rows")
+
+    return write
+
+
+# How they are written
+
+
+def _form(classes: Any, proba: bool, top: int | None, as_json: bool) -> tuple[str, Lines]:
+    """The first line, and what makes the others."""
+    names = [str(name) for name in classes.tolist()]
+    best = min(top or 1, len(names))
+    if as_json:
+        return "", lambda _, table: _json_lines(names, table, best if top else 0, proba)
+    heads = ["prediction", "probability"] if top else ["prediction"]
+    for place in range(2, best + 1):
+        heads += [f"prediction_{place}", f"probability_{place}"]
+    heads += names if proba else []
+    return _csv([heads]), lambda _, table: _csv_lines(names, table, best, bool(top), proba)
+
+
+def _ranked(table: Floats, best: int) -> Any:
+    """The columns of the ``best`` largest probabilities of each row; of equals the first."""
+    if best == 1:
+        return table.argmax(axis=1)[:, None]
+    return np.argsort(-table, axis=1, kind="stable")[:, :best]
+
+
+def _csv_lines(
+    names: list[str], table: Floats, best: int, with_probability: bool, proba: bool
+) -> Iterator[str]:
+    ranked = _ranked(table, best)
+    for row, order in zip(table, ranked.tolist(), strict=True):
+        cells: list[str] = []
+        for column in order:
+            cells.append(names[column])
+            cells += [_digits(row[column])] if with_probability else []
+        cells += map(_digits, row.tolist()) if proba else []
+        yield _csv([cells])
+
+
+def _csv(rows: list[list[str]]) -> str:
+    """Lines of a CSV file, in which no cell is a formula."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(
+        [csv_cell(cell) for cell in row] for row in rows
+    )
+    return text.getvalue()
+
+
+def _json_lines(names: list[str], table: Floats, top: int, proba: bool) -> Iterator[str]:
+    ranked = _ranked(table, max(top, 1))
+    for row, order in zip(table, ranked.tolist(), strict=True):
+        answer: dict[str, Any] = {"prediction": names[order[0]]}
+        if top:
+            answer["top"] = [{"class": names[c], "probability": _rounded(row[c])} for c in order]
+        if proba:
+            answer["probabilities"] = dict(zip(names, map(_rounded, row.tolist()), strict=True))
+        yield json.dumps(answer, ensure_ascii=False) + "\n"
+
+
+def _digits(probability: float) -> str:
+    return f"{probability:.6g}"
+
+
+def _rounded(probability: float) -> float:
+    return float(_digits(probability))

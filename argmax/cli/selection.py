@@ -1,0 +1,107 @@
+"""Choosing C: a path of fits from strong to weak penalty, each judged on rows that it did not see.
+
+A path costs little more than its last fit, since each one starts where the one before ended. It is left
+when two in a row are worse than the best: from there on the fits grow slower and the answers no better.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+from ..errors import NotConverged
+from .console import Stage
+from .journal import Journal
+from .rows import Rows
+
+__all__ = ["Choice", "GRID", "chosen", "take"]
+
+GRID = tuple(10.0**power for power in range(-3, 4))
+
+LOOSE = 1e-3
+"""``tol`` of a trial: enough to compare, and quick."""
+
+SHARE = 0.6
+"""Of a time limit, what trials may take."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was tried, and what is best: C, and the weights of that trial to start from."""
+
+    C: float
+    trials: list[tuple[float, float]]
+    start: Any
+
+
+def chosen(
+    rows: Rows,
+    estimator: Any,
+    journal: Journal,
+    limit: float | None,
+    stage: Stage,
+    follow: Callable[[str], Any],
+) -> Choice:
+    """The C of the smallest loss; of equals the smaller one. ``follow`` makes callbacks that tell a stage."""
+    began = time.monotonic()
+    # Trials on several folds are over in a moment: after a crash they are done again.
+    record = journal if rows.folds == 1 else Journal(None)
+    path, best = _Path(rows, estimator, record.models.get("last")), record.models.get("best")
+    for C in GRID[len(record.trials) :]:
+        left = None if limit is None else SHARE * limit - (time.monotonic() - began)
+        if _is_over(record.trials) or (left is not None and left <= 0 and record.trials):
+            break
+        stage.update(f"C = {C:g}")
+        loss = path.tried(C, left, [*record.keeper(), follow(f"C = {C:g}")])
+        if best is None or loss < min(found for _, found in record.trials):
+            best = path.first
+        record.done(C, loss, path.first, best)
+    C, _ = min(record.trials, key=lambda trial: trial[1])
+    return Choice(C, record.trials, best)
+
+
+def _is_over(trials: list[tuple[float, float]]) -> bool:
+    losses = [loss for _, loss in trials]
+    return len(losses) > 2 and min(losses[-2:]) > min(losses)
+
+
+@final
+class _Path:
+    """One model for each fold, taken from C to C."""
+
+    def __init__(self, rows: Rows, estimator: Any, last: Any) -> None:
+        self._rows = rows
+        self._parts = [rows.part(fold) for fold in range(rows.folds)]
+        self._models = [copy.copy(estimator) for _ in self._parts]
+        if last is not None:  # a run that goes on
+            take(self._models[0], last)
+
+    @property
+    def first(self) -> Any:
+        """The model of the first fold, as it is now."""
+        return copy.copy(self._models[0])
+
+    def tried(self, C: float, limit: float | None, callbacks: list[Any]) -> float:
+        """The loss at this C, over all folds."""
+        losses = []
+        for fold, model in enumerate(self._models):
+            model.C, model.tol, model.time_limit = C, LOOSE, limit
+            model.warm_start = hasattr(model, "solution_")
+            model.callbacks = callbacks
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", NotConverged)  # a trial need not
+                model.fit(*self._parts[fold])
+            losses.append(self._rows.loss(fold, model))
+        return sum(losses) / len(losses)
+
+
+def take(model: Any, fitted: Any) -> None:
+    """Weights and solution of another model, as if this one had been fitted."""
+    parameters = model.get_params(deep=False)
+    model.__dict__.update(vars(fitted))
+    model.set_params(**parameters)

@@ -1,0 +1,168 @@
+"""``argmax train``: from a table to a model, an honest account of how good it is, and a report."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, final
+
+from sklearn.pipeline import Pipeline
+
+from ..data import Source
+from ..errors import InvalidInput
+from ..features import Table
+from ..persist import check_writable, save
+from .account import Account
+from .console import Console, count
+from .findings import ERROR, Finding, in_order
+from .fitting import cluster, fit
+from .held import Held, read_held
+from .journal import Journal
+from .material import Material
+from .outcome import NOT_CONVERGED, OK
+from .reading import opened, target_of
+from .rows import InFiles, InMemory, Rows
+from .settings import feature_options, memory_limit, penalty, test_share
+from .splitting import HeldOut
+
+__all__ = ["Options", "run"]
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What was typed after ``argmax train``."""
+
+    data: str
+    target: str | None = None
+    output: str = "model.argmax"
+    report: str = "report.html"
+    kinds: list[str] = field(default_factory=list)
+    features: list[str] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)
+    C: str = "auto"
+    tol: float = 1e-4
+    test: str = "0.2"
+    seed: int = 0
+    time_limit: float | None = None
+    checkpoint: str | None = None
+    resume: bool = False
+    cluster: str | None = None
+    memory: str | None = None
+    force: bool = False
+    typed: str = ""
+    """The whole command, for the report."""
+
+
+def run(console: Console, **given: Any) -> int:
+    """Read, split, choose C, fit, judge, write; the exit code is 3 if the certificate is not met."""
+    options = Options(**given)
+    share, C = test_share(options.test), penalty(options.C)
+    table = feature_options(options.features)
+    source = opened(options.data, options.kinds, options.read)
+    target = target_of(source, options.target)
+    journal = _journal(options, source, target)
+    overwrite = options.force or journal.resumed
+    _check_outputs(options, overwrite)
+    material = _read(source, target, options, share, console)
+    findings = _looked_through(material, console)
+    held = material.held if share is not None else _test_rows(options, material, console)
+    with ExitStack() as stack:
+        engine = stack.enter_context(cluster(options.cluster))
+        rows = _prepared(material, Table(material.kinds, **table), options, journal, stack, console)
+        parameters = {"tol": options.tol, "random_state": options.seed, "engine": engine}
+        fitted = fit(rows, C, parameters, journal, options.time_limit, console)
+    model = Pipeline([("table", rows.table), ("classifier", fitted.classifier)])
+    save(model, options.output, overwrite=overwrite)
+    account = Account(options, material, findings, fitted, model, held)
+    account.write_report(overwrite, console)
+    journal.close()
+    account.show(console)
+    return OK if fitted.classifier.solution_.converged else NOT_CONVERGED
+
+
+def _journal(options: Options, source: Source, target: str) -> Journal:
+    """The record of this run, if one was asked for."""
+    if options.checkpoint is None:
+        if options.resume:
+            raise InvalidInput("--resume needs --checkpoint FILE: where shall it go on from?")
+        return Journal(None)
+    same = ("kinds", "features", "read", "C", "tol", "test", "seed", "time_limit")
+    told = {name: getattr(options, name) for name in same}
+    told |= {"data": source.digest, "target": target}
+    return Journal(options.checkpoint, options.resume, told)
+
+
+def _check_outputs(options: Options, overwrite: bool) -> None:
+    """Refuse, before any work, paths that could not be written to after it."""
+    paths = [options.data, options.output, options.report, options.checkpoint, options.test]
+    given = [os.path.abspath(path) for path in paths if path and path != "-"]
+    if len(set(given)) < len(given):
+        raise InvalidInput("data, test, model, report and checkpoint must be different files.")
+    for path in filter(None, (options.output, options.report)):
+        check_writable(path, overwrite=overwrite)
+
+
+def _read(
+    source: Source, target: str, options: Options, share: float | None, console: Console
+) -> Material:
+    held_out = HeldOut(share or 0.0, options.seed)
+    material = Material(source, target, held_out, memory_limit(options.memory))
+    with console.stage(f"Reading {source.path}") as stage:
+        material.read(stage)
+        stage.done = f"Read {count(material.survey.rows, 'row')} of {source.path}"
+    material.seconds["read"] = stage.seconds
+    return material
+
+
+def _looked_through(material: Material, console: Console) -> list[Finding]:
+    """What is wrong with the data; what makes a model impossible is an error here."""
+    with console.stage("Looking through the rows") as stage:
+        findings = in_order(material.survey.findings())
+    material.seconds["check"] = stage.seconds
+    for finding in findings:
+        if finding.code in ("one-class", "not-classes"):
+            raise InvalidInput(f"{material.source.path}: {finding.message}")
+        if finding.severity == ERROR:
+            console.warn(finding.message)
+    return findings
+
+
+def _test_rows(options: Options, material: Material, console: Console) -> Held:
+    """The rows of ``--test FILE``."""
+    source = opened(options.test, read=options.read)
+    return read_held(source, material.target, material.kinds, material.held.room, console)
+
+
+def _prepared(
+    material: Material,
+    table: Table,
+    options: Options,
+    journal: Journal,
+    stack: ExitStack,
+    console: Console,
+) -> Rows:
+    """Rows of numbers: in memory, or in files that are removed at the end."""
+    seed = options.seed + 1  # C is chosen on a part that has nothing to do with the rows held out
+    with console.stage("Making features") as stage:
+        if material.kept:
+            rows: Rows = InMemory(material, table, seed)
+        else:
+            limit = f"{material.memory / 2**20:,.0f} MiB"
+            console.note(f"The rows do not fit into {limit} (--memory): they go to files.")
+            rows = InFiles(material, table, seed, _folder(options, journal, stack), stage)
+        stage.done = f"Made {rows.features:,} features of {count(len(material.kinds), 'column')}"
+    material.seconds["features"] = stage.seconds
+    return rows
+
+
+def _folder(options: Options, journal: Journal, stack: ExitStack) -> Path:
+    """Where rows go: beside the checkpoint, which may need them again, or for a while beside the model."""
+    if journal.rows is not None:
+        return journal.rows
+    beside = os.path.dirname(os.path.abspath(options.output))  # a disk that the user has chosen
+    temporary = tempfile.TemporaryDirectory(prefix=".argmax-", dir=beside)
+    return Path(stack.enter_context(temporary))
