@@ -55,7 +55,7 @@ def statistic(
 
 @final
 class _Mean(Statistic):
-    """A mean of row values. Many rows are drawn as 4096 groups of nearly equal values."""
+    """A mean of row values. Many rows are drawn as 1024 groups of nearly equal values."""
 
     def __init__(self, values: Floats) -> None:
         self.values = values
@@ -64,7 +64,7 @@ class _Mean(Statistic):
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
         m = len(self.values)
         if m > 2**16:
-            starts = np.linspace(0, m, 4096, endpoint=False).astype(int)
+            starts = np.linspace(0, m, 1024, endpoint=False).astype(int)
             sizes = np.diff(starts, append=m)
             means = np.add.reduceat(np.sort(self.values), starts) / sizes
             return np.asarray(rng.multinomial(m, sizes / m, size=n) @ means / m)
@@ -87,9 +87,11 @@ class _Counts(Statistic):
         key = columns[0].astype(np.int64)
         for column in columns[1:]:
             key = key * self.k + column
-        _, first, self.atom = np.unique(key, return_index=True, return_inverse=True)
-        self.columns = [column[first] for column in columns]
+        _, self.atom = scores.unique(key)
         self.counts = np.bincount(self.atom)
+        first = np.empty(len(self.counts), dtype=np.intp)
+        first[self.atom[::-1]] = np.arange(len(key))[::-1]
+        self.columns = [column[first] for column in columns]
         self.value = float(self._of(self.counts[None, :].astype(float))[0])
 
     def _of(self, weights: Floats) -> Floats:

@@ -31,6 +31,7 @@ __all__ = [
     "recall",
     "tallies",
     "top_k_accuracy",
+    "unique",
     "unseen",
 ]
 
@@ -51,13 +52,26 @@ def codes(truth: Any, *answers: Any, classes: Any = None) -> tuple[Any, list[Int
     arrays = checks.comparable_labels(**given, **named)
     columns = arrays[len(given) :]
     checks.same_length(**dict(zip(named, columns, strict=True)))
-    found, inverse = np.unique(np.concatenate(arrays), return_inverse=True)
+    found, inverse = unique(np.concatenate(arrays))
     k = len(arrays[0]) if given else 0
     place = np.full(len(found), -1)
     place[inverse[:k]] = np.arange(k)
     place[place < 0] = np.arange(k, len(found))
     labels = found[np.argsort(place)]
     return labels, np.split(place[inverse[k:]], len(columns))
+
+
+def unique(values: Any) -> tuple[Any, Ints]:
+    """The different values, sorted, and where each value is among them; without sorting small integers."""
+    if values.dtype.kind in "iu":
+        low, high = int(values.min()), int(values.max())
+        if high - low < 2 * len(values):
+            offset = (values - low).astype(np.intp)
+            present = np.bincount(offset) > 0
+            return np.flatnonzero(present).astype(values.dtype) + low, (present.cumsum() - 1)[
+                offset
+            ]
+    return np.unique(values, return_inverse=True)
 
 
 def positions(truth: Any, classes: Any) -> Ints:

@@ -103,15 +103,8 @@ def course(
     shown = [(x, y) for x, y in points if math.isfinite(y) and (y > 0 or not log)]
     if not shown:
         return None
-    xs, ys = [x for x, _ in shown], [y for _, y in shown]
-    low, high = min(ys), max(ys)
-    if low == high:
-        low, high = (
-            (low / 3, high * 3)
-            if log
-            else (low - abs(low) / 10 - 1e-9, high + abs(high) / 10 + 1e-9)
-        )
-    across, up = Scale(0.0, max(xs) or 1.0, 56, 328), Scale(low, high, 172, 12, log)
+    last, low, high = max(x for x, _ in shown), min(y for _, y in shown), max(y for _, y in shown)
+    across, up = Scale(0.0, last or 1.0, 56, 328), Scale(low, high, 172, 12, log)
     at = [(across(x), up(y)) for x, y in shown]
     parts = [
         *y_axis(up, across.start, across.end, show),

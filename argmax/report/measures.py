@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -76,13 +76,28 @@ class Measures:
         return self.evaluation.classes[self.best]
 
     @cached_property
+    def coded(self) -> tuple[Any, Ints]:
+        """The classes and then unseen labels, and the truth as positions among them.
+
+        Labels may be long strings in millions of rows: they are compared here, and numbers in every score.
+        """
+        labels, (truth,) = metrics.scores.codes(
+            self.evaluation.truth, classes=self.evaluation.classes
+        )
+        return labels, truth
+
+    @cached_property
     def column(self) -> Ints:
         """The column of the truth of each row; −1 where no class is."""
-        return metrics.scores.positions(self.evaluation.truth, self.evaluation.classes)
+        _, truth = self.coded
+        return np.where(truth < len(self.evaluation.classes), truth, -1)
 
     @cached_property
     def unseen(self) -> dict[Any, int]:
-        return metrics.unseen(self.evaluation.truth, self.evaluation.classes)
+        labels, truth = self.coded
+        counts = np.bincount(truth, minlength=len(labels))
+        new = slice(len(self.evaluation.classes), None)
+        return dict(zip(labels[new].tolist(), counts[new].tolist(), strict=True))
 
     @cached_property
     def known(self) -> Interval | None:
@@ -90,32 +105,37 @@ class Measures:
         known = self.column >= 0
         if known.all() or not known.any():
             return None
-        return metrics.interval(metrics.accuracy, self.evaluation.truth[known], self.answer[known])
+        return metrics.interval(metrics.accuracy, self.column[known], self.best[known])
 
     # Tables
 
     @cached_property
     def confusion(self) -> metrics.Confusion:
-        e = self.evaluation
-        return metrics.confusion(e.truth, self.answer, e.classes)
+        labels, truth = self.coded
+        found = metrics.confusion(truth, self.best, np.arange(len(labels)))
+        return replace(found, labels=labels)
 
     @cached_property
     def per_class(self) -> list[metrics.ClassScores]:
-        e = self.evaluation
-        return metrics.per_class(e.truth, self.answer, e.classes)
+        labels, truth = self.coded
+        found = metrics.per_class(truth, self.best, np.arange(len(labels)))
+        return [
+            replace(one, label=label) for one, label in zip(found, labels.tolist(), strict=True)
+        ]
 
     @cached_property
     def reliability(self) -> calibration.Reliability:
-        e = self.evaluation
-        return calibration.reliability(e.truth, e.probabilities, e.classes, BINS)
+        p = self.evaluation.probabilities
+        return calibration.reliability(self.column, p, np.arange(p.shape[1]), BINS)
 
     @cached_property
     def reliability_by_class(self) -> dict[Any, calibration.Reliability]:
-        e = self.evaluation
+        p = self.evaluation.probabilities
         # Of many classes each is improbable in most rows: bins of equally many rows would all lie near 0.
-        return calibration.by_class(
-            e.truth, e.probabilities, e.classes, CLASS_BINS, strategy="width"
+        found = calibration.by_class(
+            self.column, p, np.arange(p.shape[1]), CLASS_BINS, strategy="width"
         )
+        return dict(zip(self.evaluation.classes.tolist(), found.values(), strict=True))
 
     # The baseline: a model that knows only how frequent the classes are
 
@@ -133,11 +153,20 @@ class Measures:
         return self.evaluation.classes.tolist()[int(self.counts.argmax())]
 
     @cached_property
+    def answers(self) -> tuple[Ints, Ints, Ints]:
+        """Truth, answer and the baseline's answer as numbers in the order of the labels.
+
+        In that order the bootstrap draws the same sets as from the labels themselves, as a reader would.
+        """
+        labels, truth = self.coded
+        rank = np.argsort(np.argsort(labels))
+        always = np.full(len(truth), rank[int(self.counts.argmax())])
+        return rank[truth], rank[self.best], always
+
+    @cached_property
     def gain(self) -> Interval:
         """Accuracy above that of always answering the most frequent class."""
-        e = self.evaluation
-        always = np.full(len(e.truth), self.majority)
-        return metrics.difference(metrics.accuracy, e.truth, self.answer, always, seed=e.seed)
+        return metrics.difference(metrics.accuracy, *self.answers, seed=self.evaluation.seed)
 
     # Scores
 
@@ -165,15 +194,16 @@ class Measures:
     def _score(
         self, name: str, means: str, metric: Callable[..., float], options: dict[str, Any]
     ) -> Score:
-        e, n = self.evaluation, len(self.evaluation.truth)
+        e, (truth, answer, always) = self.evaluation, self.answers
         of_table = metric in (metrics.log_loss, metrics.brier, metrics.top_k_accuracy)
+        given: tuple[Any, ...] = (answer,)
+        naive: tuple[Any, ...] = (always,)
         if of_table:
-            given: tuple[Any, ...] = (e.probabilities, e.classes)
-            naive: tuple[Any, ...] = (np.tile(self.counts / self.counts.sum(), (n, 1)), e.classes)
-        else:
-            given, naive = (self.answer,), (np.full(n, self.majority),)
-        found = metrics.interval(metric, e.truth, *given, seed=e.seed, **options)
-        baseline = metric(e.truth, *naive, **options)
+            truth, columns = self.column, np.arange(len(e.classes))
+            given = (e.probabilities, columns)
+            naive = (np.tile(self.counts / self.counts.sum(), (len(truth), 1)), columns)
+        found = metrics.interval(metric, truth, *given, seed=e.seed, **options)
+        baseline = metric(truth, *naive, **options)
         return Score(name, means, metric.__name__, options, of_table, found, baseline)
 
     # Mistakes
