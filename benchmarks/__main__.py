@@ -19,7 +19,7 @@ from .common import (
     write_json,
 )
 
-COMPARISONS = ("softmax", "predict", "memory", "cold_start", "threads")
+COMPARISONS = ("softmax", "predict", "features", "memory", "larger", "cold_start", "threads")
 SETS = ("mnist", "20news", "clinc150", "letter", "satimage", "letter-scaled", "satimage-scaled")
 CORES_FOR_SCALING = 4
 

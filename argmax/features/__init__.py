@@ -1,5 +1,6 @@
 """From the columns of a table to rows of numbers."""
 
+from .given import Given, for_sequences
 from .hashing import Collisions
 from .kinds import KINDS, infer_kind, is_number
 from .table import Table
@@ -9,10 +10,12 @@ from .tokens import Tokens
 __all__ = [
     "Collisions",
     "DEFAULT",
+    "Given",
     "KINDS",
     "Table",
     "Templates",
     "Tokens",
+    "for_sequences",
     "infer_kind",
     "is_number",
     "read_crfpp",

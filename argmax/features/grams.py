@@ -11,8 +11,9 @@ The n-grams are those of scikit-learn's vectorisers, to the letter:
 
 Text is lower-cased by Python's ``str.lower``, which knows the final sigma and the dotted I.
 
-Two ways lead to the same ``Counted``: plain Python for little text, kernels for much. There, ASCII is folded
-by the kernel, and other texts go once through ``str.lower``; word characters and white space are ``re``'s.
+Two ways lead to the same ``Counted``: plain Python for little text, kernels for much. These have tables of
+the lower case and the class of every character, taken from ``str.lower`` and ``re``; the few texts in which
+lower case is no matter of single characters go through ``str.lower`` themselves.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ PYTHON_COST = 4
 
 TOKEN = re.compile(r"(?u)\b\w\w+\b")
 SPACES = re.compile(r"\s\s+")
+UNRULY = re.compile("|".join(characters.UNRULY).encode("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,36 +200,54 @@ def _units(analyzer: Analyzer, first: int, texts: Strings) -> tuple[Any, ...]:
     """out, starts, stops, low, high, begins, as kernels/text.py describes them."""
     from ..kernels import text
 
-    fold = characters.fold(analyzer.lowercase)
+    data, offsets = _valid(first, texts)
     if analyzer.kind == "value":
-        data, offsets, _ = _regular(first, texts, str)
         low = np.arange(len(texts))
         high = low + 1 if texts.missing is None else low + ~texts.missing
         return data, offsets[:-1], offsets[1:], low, high, np.arange(len(texts) + 1)
-    given = _regular(first, texts, str.lower if analyzer.lowercase else str)
+    size = characters.ASCII if data.max(initial=0) < characters.ASCII else characters.CODE_POINTS
+    lower = characters.lower(size) if analyzer.lowercase else characters.itself(size)
+    if analyzer.lowercase and size > characters.ASCII:
+        data, offsets = _unruly_lowered(data, offsets)
+    given = data, offsets, characters.classes(size), lower
     if analyzer.kind == "char_wb":
-        return tuple(text.padded_words(*given, fold))
+        return tuple(text.padded_words(*given))
     cut = text.words if analyzer.kind == "word" else text.characters
-    out, starts, stops, begins = cut(*given, fold)
+    out, starts, stops, begins = cut(*given)
     return out, starts, stops, begins[:-1], begins[1:], np.arange(len(begins))
 
 
-def _regular(first: int, texts: Strings, change: Callable[[str], str]) -> tuple[Any, ...]:
-    """data, offsets and classes of characters; every text that is not ASCII decoded and changed."""
+def _valid(first: int, texts: Strings) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of the texts alone, and their offsets; every text is UTF-8."""
     low, high = texts.offsets[0], texts.offsets[-1]
-    offsets = texts.offsets - low
-    data = np.array(texts.data[low:high])  # a copy, as kernels want what can be written
-    foreign = np.flatnonzero(data >= characters.ASCII)
-    if not len(foreign):
-        return data, offsets, characters.classes(characters.ASCII)
-    rows = np.unique(np.searchsorted(offsets, foreign, side="right") - 1)
-    raw, end, parts, sizes = data.tobytes(), 0, [], np.diff(offsets)
-    for i in rows.tolist():
+    data, offsets = np.array(texts.data[low:high]), texts.offsets - low
+    if data.max(initial=0) >= characters.ASCII:
+        begins = data[offsets[:-1][offsets[:-1] < len(data)]]
+        try:
+            whole = data.tobytes().decode("utf-8") is not None and not np.any(begins & 0xC0 == 0x80)
+        except UnicodeDecodeError:
+            whole = False
+        if not whole:  # find the text, and name it
+            for i in range(len(texts)):
+                _decoded(data[offsets[i] : offsets[i + 1]].tobytes(), first + i)
+    return data, offsets
+
+
+def _unruly_lowered(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The texts, with those in lower case that have a character whose lower case is not one character."""
+    raw = data.tobytes()
+    unruly = [found.start() for found in UNRULY.finditer(raw)]
+    if not unruly:
+        return data, offsets
+    sizes, parts, end = np.diff(offsets), list[bytes](), 0
+    for i in np.unique(np.searchsorted(offsets, unruly, side="right") - 1).tolist():
         start, stop = int(offsets[i]), int(offsets[i + 1])
-        new = change(_decoded(raw[start:stop], first + i)).encode("utf-8")
-        parts += [raw[end:start], new]
-        end = stop
-        sizes[i] = len(new)
+        changed = raw[start:stop].decode("utf-8").lower().encode("utf-8")
+        parts += [raw[end:start], changed]
+        sizes[i], end = len(changed), stop
     parts.append(raw[end:])
-    data = np.frombuffer(bytearray(b"".join(parts)), np.uint8)
-    return data, np.concatenate([[0], np.cumsum(sizes)]), characters.classes()
+    return np.frombuffer(bytearray(b"".join(parts)), np.uint8), np.concatenate(
+        [[0], np.cumsum(sizes)]
+    )

@@ -35,6 +35,11 @@ def hashed(strings: Strings, seed: int = 0) -> NDArray[np.uint32]:
     return np.fromiter(found, np.uint32, len(strings))
 
 
+def fingerprints(grams: Strings) -> NDArray[np.uint64]:
+    """64 bits for each string, never 0: its hash, and below it nearly all of another one."""
+    return hashed(grams).astype(np.uint64) << np.uint64(32) | hashed(grams, seed=1) | np.uint64(1)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Slots:
@@ -55,11 +60,11 @@ class Slots:
 
     def find(self, grams: Strings) -> tuple[Ints, NDArray[np.int32]]:
         """The column (n,) and the sign (n,) of each n-gram; signs are 1 unless ``signed``."""
-        return self.place(hashed(grams))
+        return self.place(hashed(grams).astype(np.uint64) << np.uint64(32))
 
-    def place(self, hashes: NDArray[np.uint32]) -> tuple[Ints, NDArray[np.int32]]:
-        """The column and the sign of n-grams with these hashes."""
-        h = hashes.view(np.int32).astype(np.int64)
+    def place(self, prints: NDArray[np.uint64]) -> tuple[Ints, NDArray[np.int32]]:
+        """The column and the sign of n-grams with these fingerprints."""
+        h = prints.view(np.int64) >> 32
         signs = np.where((h >= 0) | (not self.signed), 1, -1).astype(np.int32)
         return np.abs(h) & (len(self) - 1), signs
 
@@ -116,11 +121,9 @@ class Census:
         self._waiting: list[NDArray[np.uint64]] = []
         self._halvings = 0
 
-    def add(self, grams: Strings) -> None:
-        """Take note of these different n-grams."""
-        hashes = hashed(grams)
-        prints = hashes.astype(np.uint64) << np.uint64(32) | hashed(grams, seed=1) | np.uint64(1)
-        columns, _ = self.slots.place(hashes)
+    def add(self, grams: Strings, prints: NDArray[np.uint64]) -> None:
+        """Take note of these different n-grams and their fingerprints."""
+        columns, _ = self.slots.place(prints)
         fresh = np.flatnonzero(self._first[columns] == 0)[::-1]  # backwards: the first one stays
         self._first[columns[fresh]] = prints[fresh]
         self._shared[columns[self._first[columns] != prints]] = True
@@ -139,7 +142,8 @@ class Census:
         return Collisions(distinct, self._halvings == 0, used, max(distinct - alone, 0))
 
     def _settle(self) -> None:
-        self._kept = self._below(np.unique(np.concatenate([self._kept, *self._waiting])))
+        prints = np.sort(np.concatenate([self._kept, *self._waiting]))
+        self._kept = self._below(prints[np.diff(prints, prepend=np.uint64(0)) > 0])
         self._waiting = []
         while len(self._kept) > SAMPLE:
             self._halvings += 1

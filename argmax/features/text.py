@@ -18,12 +18,15 @@ from numpy.typing import NDArray
 
 from ..records import Csr, Floats, Ints, Strings
 from .grams import Analyzer, Counted
-from .hashing import Census, Collisions, Slots
+from .hashing import Census, Collisions, Slots, fingerprints
 from .parallel import in_order
 from .rows import Counts, arranged, stacked
 from .vocabulary import Tally, Vocabulary, sorted_order, taken
 
 __all__ = ["Text", "TextLearner", "TextOptions"]
+
+
+SMALL_TERMS = 1.0 + np.log(np.maximum(np.arange(256.0), 1.0))
 
 
 @final
@@ -71,7 +74,7 @@ class TextOptions:
         terms = np.sign(counts.counts) if self.weight == "binary" else counts.counts
         values: NDArray[np.float64] = terms.astype(np.float64)
         if self.sublinear and self.weight != "binary":
-            values = np.copysign(1.0 + np.log(np.abs(values)), values)
+            values = _sublinear(counts.counts)
         if factors is not None:
             values *= factors[counts.indices]
         if self.norm is not None:
@@ -80,6 +83,16 @@ class TextOptions:
             lengths[lengths == 0] = 1.0  # every n-gram of the row was left out by its factor
             values /= lengths[rows]
         return values
+
+
+def _sublinear(counts: NDArray[np.int32]) -> NDArray[np.float64]:
+    """1 + log |c|, with the sign of c; most counts are small, so logarithms are looked up."""
+    sizes = np.abs(counts)
+    terms = SMALL_TERMS[np.minimum(sizes, len(SMALL_TERMS) - 1)]
+    large = np.flatnonzero(sizes >= len(SMALL_TERMS))
+    terms[large] = 1.0 + np.log(sizes[large])
+    signed: NDArray[np.float64] = np.copysign(terms, counts)
+    return signed
 
 
 @final
@@ -234,12 +247,13 @@ class HashLearner(TextLearner):
         self._kept: list[Counts] = []
 
     def add(self, texts: Strings) -> None:
-        def rows(counted: Counted) -> tuple[Strings, Counts]:
-            return counted.grams, arranged(counted, *self._slots.find(counted.grams))
+        def rows(counted: Counted) -> tuple[Strings, NDArray[np.uint64], Counts]:
+            prints = fingerprints(counted.grams)
+            return counted.grams, prints, arranged(counted, *self._slots.place(prints))
 
         self.documents += len(texts)
-        for grams, counts in self.options.cut.count(texts, self.threads, rows):
-            self._census.add(grams)
+        for grams, prints, counts in self.options.cut.count(texts, self.threads, rows):
+            self._census.add(grams, prints)
             if len(self._met):
                 self._met += np.bincount(counts.indices, minlength=len(self._met))
             if self.keep:

@@ -4,14 +4,14 @@ Conventions
 
     data, offsets   n strings in one buffer of UTF-8: string i is data[offsets[i] : offsets[i+1]]
     classes         by code point: WORD and SPACE bits, as Python's ``\\w`` and ``\\s`` see characters
-    fold            (128,) what is written for each ASCII character: itself, or its lower case
+    lower           by code point: what is written for a character, itself or its lower case
     out             the texts made regular, so that every n-gram is one span of bytes of it
     starts, stops   (U,)   the span of unit t, a word or a character, in ``out``
     low, high       (S,)   the units of segment s; an n-gram never leaves its segment
     begins          (n+1,) the segments of string i
 
-Strings that are not ASCII were decoded and lower-cased by Python before they come here: their UTF-8 is valid
-and written as it is. Memory a kernel asks for is linear in what it is given.
+The UTF-8 is valid, the tables reach as far as its code points, and texts whose lower case is no matter of
+single characters were lower-cased before. Memory a kernel asks for is linear in what it is given.
 
 A dictionary is a table of slots, open addressing with linear probing. A slot is 0, or the upper half of a
 hash and, below it, 1 + the number of an entry. An entry is found only if its bytes are equal: the hash says
@@ -61,24 +61,36 @@ def _foreign(data, at):
 
 
 @kernel
-def _copied(data, t, width, out, at):
-    """Write data[t : t+width] at out[at]; returned where the next character goes."""
-    for j in range(width):
-        out[at + j] = data[t + j]
-    return at + width
+def _written(point, out, at):
+    """Write a character at out[at] as UTF-8; returned where the next one goes."""
+    if point < ASCII:
+        out[at] = point
+        return at + 1
+    if point < 0x800:
+        out[at] = 0xC0 | point >> 6
+    else:
+        if point < 0x10000:
+            out[at] = 0xE0 | point >> 12
+        else:
+            out[at] = 0xF0 | point >> 18
+            at += 1
+            out[at] = 0x80 | point >> 12 & 0x3F
+        at += 1
+        out[at] = 0x80 | point >> 6 & 0x3F
+    out[at + 1] = 0x80 | point & 0x3F
+    return at + 2
 
 
 @kernel
-def words(data, offsets, classes, fold):
+def words(data, offsets, classes, lower):
     """Units are the runs of at least two word characters: the tokens of ``\\b\\w\\w+\\b``.
 
     Returned out, with one space after each token; starts, stops; begins (n+1,): the tokens of each string.
     """
     n = len(offsets) - 1
-    room = (
-        offsets[n] - offsets[0] + n
-    )  # a token's space takes the place of what ended it: a byte, or the end
-    out = np.empty(room, np.uint8)
+    size = offsets[n] - offsets[0]
+    room = size + n  # a token's space takes the place of what ended it: a byte, or the end
+    out = np.empty(room + size // 2, np.uint8)  # two bytes may be three in lower case
     starts, stops = np.empty(room // 3, np.int64), np.empty(room // 3, np.int64)
     begins = np.zeros(n + 1, np.int64)
     units, at = 0, 0
@@ -92,14 +104,15 @@ def words(data, offsets, classes, fold):
                     t += 1
                     if not get(classes, byte) & WORD:
                         break
-                    out[at] = get(fold, byte)
+                    out[at] = get(lower, byte)
                     at += 1
                 else:
                     point, width = _foreign(data, t)
                     t += width
+                    point = np.int64(lower[point])
                     if not classes[point] & WORD:
                         break
-                    at = _copied(data, t - width, width, out, at)
+                    at = _written(point, out, at)
                 letters += 1
             if letters > 1:
                 starts[units], stops[units], out[at] = start, at, BLANK
@@ -112,19 +125,19 @@ def words(data, offsets, classes, fold):
 
 
 @kernel
-def characters(data, offsets, classes, fold):
+def characters(data, offsets, classes, lower):
     """Units are characters, after two or more white-space characters in a row became one space.
 
     Returned out; starts, stops; begins (n+1,): the characters of each string.
     """
     n = len(offsets) - 1
-    room = offsets[n] - offsets[0]
-    out, starts, stops = (
-        np.empty(room, np.uint8),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
+    size = offsets[n] - offsets[0]
+    out = np.empty(size + size // 2, np.uint8)
+    starts, stops, begins = (
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+        np.zeros(n + 1, np.int64),
     )
-    begins = np.zeros(n + 1, np.int64)
     units, at = 0, 0
     for i in range(n):
         t, end, run = offsets[i], offsets[i + 1], 0
@@ -132,27 +145,26 @@ def characters(data, offsets, classes, fold):
             point, width = np.int64(get(data, t)), 1
             if point >= ASCII:
                 point, width = _foreign(data, t)
-            run = run + 1 if classes[point] & SPACE else 0
-            if run < 2:
-                starts[units] = at
-                if width == 1:
-                    out[at] = fold[point]
-                    at += 1
-                else:
-                    at = _copied(data, t, width, out, at)
-                stops[units] = at
-                units += 1
-            else:  # the first of the run stands for all of it
-                at = starts[units - 1]
-                out[at] = BLANK
-                at = stops[units - 1] = at + 1
             t += width
+            point = np.int64(lower[point])
+            run = run + 1 if classes[point] & SPACE else 0
+            if run > 1:  # the first of the run stands for all of it
+                units -= 1
+                at, point = starts[units], BLANK
+            starts[units] = at
+            if point < ASCII:
+                out[at] = point
+                at += 1
+            else:
+                at = _written(point, out, at)
+            stops[units] = at
+            units += 1
         begins[i + 1] = units
     return out[:at], starts[:units], stops[:units], begins
 
 
 @kernel
-def padded_words(data, offsets, classes, fold):
+def padded_words(data, offsets, classes, lower):
     """Units are the characters of the words between white space.
 
     A segment is a word with a space on each side; neighbours share the space between them.
@@ -160,8 +172,8 @@ def padded_words(data, offsets, classes, fold):
     """
     n = len(offsets) - 1
     size = offsets[n] - offsets[0]
-    out = np.empty(size + 2 * n, np.uint8)
-    starts, stops = np.empty(len(out), np.int64), np.empty(len(out), np.int64)
+    out = np.empty(size + size // 2 + 2 * n, np.uint8)
+    starts, stops = np.empty(size + 2 * n, np.int64), np.empty(size + 2 * n, np.int64)
     low, high = np.empty((size + n) // 2, np.int64), np.empty((size + n) // 2, np.int64)
     begins = np.zeros(n + 1, np.int64)
     units, at, segments = 0, 0, 0
@@ -173,17 +185,18 @@ def padded_words(data, offsets, classes, fold):
             point, width = np.int64(get(data, t)), 1
             if point >= ASCII:
                 point, width = _foreign(data, t)
+            t += width
+            point = np.int64(lower[point])
             blank = classes[point] & SPACE
             if not blank:
                 starts[units] = at
-                if width == 1:
-                    out[at] = fold[point]
+                if point < ASCII:
+                    out[at] = point
                     at += 1
                 else:
-                    at = _copied(data, t, width, out, at)
+                    at = _written(point, out, at)
                 stops[units] = at
                 units, letters = units + 1, letters + 1
-            t += width
             if letters and (blank or t == end):
                 starts[units], stops[units], out[at] = at, at + 1, BLANK
                 at, units = at + 1, units + 1

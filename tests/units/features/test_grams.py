@@ -152,5 +152,19 @@ def test_tables_of_characters_are_pythons():
     np.testing.assert_array_equal(table & characters.SPACE != 0, space)
 
 
+def test_lower_case_is_pythons_and_grows_by_half_at_most():
+    table, regular = (
+        characters.lower(),
+        [i for i in range(characters.CODE_POINTS) if chr(i) not in characters.UNRULY],
+    )
+    assert "".join(map(chr, table[regular])) == "".join(chr(i).lower() for i in regular)
+    np.testing.assert_array_equal(table[table], table)  # a text lower-cased before stays as it is
+    bytes_of = np.array(
+        [1 + (i >= 0x80) + (i >= 0x800) + (i >= 0x10000) for i in range(len(table))]
+    )
+    assert (bytes_of[table] <= 1.5 * bytes_of).all()
+    np.testing.assert_array_equal(characters.lower(characters.ASCII), table[: characters.ASCII])
+
+
 def test_chunks_are_small_enough_to_be_interrupted():
     assert CHUNK <= 2**20

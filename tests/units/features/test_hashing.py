@@ -11,11 +11,16 @@ from sklearn.feature_extraction import FeatureHasher
 from sklearn.utils import murmurhash3_32
 
 from argmax.features import hashing
-from argmax.features.hashing import Census, Slots, hashed
+from argmax.features.hashing import Census, Slots, fingerprints, hashed
 from argmax.records import Strings
 
 GRAMS = ["".join(letters) for letters in itertools.product("abcdefgh", repeat=4)]  # 4096
 FEW = GRAMS[::10]
+
+
+def note(census, grams):
+    strings = Strings.of(grams)
+    census.add(strings, fingerprints(strings))
 
 
 @given(values=st.lists(st.text(st.characters(codec="utf-8"), max_size=30), max_size=20))
@@ -39,8 +44,8 @@ def test_a_census_counts_what_is_shared(route, batch):
     slots = Slots(8)
     census = Census(slots, examples=2)
     for start in range(0, len(FEW), batch):
-        census.add(Strings.of(FEW[start : start + batch]))
-        census.add(Strings.of(FEW[start : start + batch]))
+        note(census, FEW[start : start + batch])
+        note(census, FEW[start : start + batch])
     inside = {}
     for gram, column in zip(FEW, slots.find(Strings.of(FEW))[0].tolist(), strict=True):
         inside.setdefault(column, []).append(gram)
@@ -55,7 +60,7 @@ def test_too_many_to_count_are_estimated_alike_in_any_batches(monkeypatch, batch
     monkeypatch.setattr(hashing, "SAMPLE", 1000)
     census = Census(Slots(12))
     for start in range(0, len(GRAMS), batch):
-        census.add(Strings.of(GRAMS[start : start + batch]))
+        note(census, GRAMS[start : start + batch])
     found = census.collisions()
     assert not found.exact
     assert abs(found.distinct / len(GRAMS) - 1) < 0.1
@@ -63,15 +68,15 @@ def test_too_many_to_count_are_estimated_alike_in_any_batches(monkeypatch, batch
     alone = Counter(Slots(12).find(Strings.of(GRAMS))[0].tolist())
     assert found.used == len(alone)
     whole = Census(Slots(12))
-    whole.add(Strings.of(GRAMS[::-1]))
+    note(whole, GRAMS[::-1])
     assert whole.collisions() == found
 
 
 def test_examples_are_bounded(monkeypatch):
     monkeypatch.setattr(hashing, "EXAMPLES", 100)
     census = Census(Slots(12), examples=3)
-    census.add(Strings.of(GRAMS[:60]))
-    census.add(Strings.of(GRAMS))
+    note(census, GRAMS[:60])
+    note(census, GRAMS)
     assert sum(map(len, census.found.values())) == 100
 
 
