@@ -2,6 +2,8 @@
 
 import csv
 import io
+import subprocess
+import sys
 import unicodedata
 
 import pytest
@@ -76,3 +78,12 @@ def test_cells_survive_a_file(cells):
     csv.writer(file).writerow([csv_cell(cell) for cell in cells])
     (row,) = csv.reader(io.StringIO(file.getvalue(), newline=""))
     assert [cell.removeprefix("'") for cell in row] == [cell.removeprefix("'") for cell in cells]
+
+
+def test_it_is_ready_at_once():
+    """The command line uses it in messages that must not wait for the libraries of a report."""
+    code = "import sys, argmax.report.safe; print('numpy' in sys.modules)"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "False"
