@@ -304,6 +304,7 @@ class Strings:
         return self.data[self.offsets[i] : self.offsets[i + 1]].tobytes().decode("utf-8")
 
     def tolist(self) -> list[str | None]:
+        """Python strings; None where one is missing."""
         return [self[i] for i in range(len(self))]
 
 
