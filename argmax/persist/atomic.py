@@ -85,7 +85,8 @@ def check_writable(path: Path, *, overwrite: bool = False) -> None:
         _check(target, overwrite)
         folder = os.path.dirname(target) or os.curdir
         os.stat(folder)
-        if not os.access(folder, os.W_OK | os.X_OK):
+        effective = os.access in os.supports_effective_ids
+        if not os.access(folder, os.W_OK | os.X_OK, effective_ids=effective):
             raise PermissionError(errno.EACCES, "its folder cannot be written to", target)
 
 
