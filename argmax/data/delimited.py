@@ -71,7 +71,7 @@ class Delimited(Reader):
         table = Columns(self.names)
         for fields, lines in source.groups(few, len(self.names)):
             table.extend(fields, lines)
-            if source.feed.fresh or len(table) + few > rows:
+            if len(table) and (source.feed.fresh or len(table) + few > rows):
                 yield TextPiece(self._way, *table.take(), source.feed.taken())
         if len(table):
             yield TextPiece(self._way, *table.take(), source.feed.taken())

@@ -32,7 +32,7 @@ def looks_like(head: bytes) -> bool:
     >>> looks_like(b"spam 1:0.5 7:1\\nham 2:1\\n"), looks_like(b"id text\\n1 hello\\n")
     (True, False)
     """
-    lines = [line for line in head.split(b"\n")[:20] if not _skipped(line)]
+    lines = [line for line in head.split(b"\n") if not _skipped(line)][:20]
     found = [_LINE.fullmatch(line) for line in lines]
     return bool(found) and all(found) and any(match and match[2] for match in found)
 

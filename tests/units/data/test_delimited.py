@@ -160,3 +160,9 @@ def test_a_line_just_within_the_limit_is_read(file):
     assert open_table(file(content), limits=Limits(line_bytes=39)).columns[0].sampled == 1
     with pytest.raises(ResourceLimit):
         open_table(file(content), limits=Limits(line_bytes=38))
+
+
+def test_blocks_of_blank_lines_make_no_empty_batches(file, monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK", 16)
+    source = open_table(file("x,y\n" + "\n" * 100 + "1,a\n" + "\n" * 100 + "2,b\n" + "\n" * 100))
+    assert [len(batch) for batch in source.batches()] == [1, 1]

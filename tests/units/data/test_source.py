@@ -212,7 +212,7 @@ def test_limits_are_numbers_from_1():
 
 def test_a_file_that_unpacks_to_much_more_than_it_is(tmp_path):
     path = tmp_path / "bomb"
-    path.write_bytes(gzip.compress(b"a,b\n") + gzip.compress(b"1,2\n" * 250_000) * 40)
+    path.write_bytes(gzip.compress(b"a,b\n") + gzip.compress((b"word " * 200 + b",2\n") * 1000) * 40)
     with pytest.raises(ResourceLimit, match=r"gzip.*limits=Limits\(ratio="):
         list(open_table(path).batches())
-    assert len(next(open_table(path, limits=Limits(ratio=2000)).batches())) > 1000
+    assert len(next(open_table(path, limits=Limits(ratio=2000)).batches())) > 100
