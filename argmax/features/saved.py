@@ -141,6 +141,8 @@ def _rebuilt(given: Mapping[str, Any], arrays: _Arrays) -> State:
     )
     arrays.nothing_left()
     collisions = {str(name): _collisions(found) for name, found in given["collisions"].items()}
+    if not collisions.keys() <= encoding.texts.keys():
+        raise InvalidInput("collisions must be of columns of text")
     return State(parameters, chosen, kinds, missing, bool(given["named"]), encoding, collisions)
 
 
