@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from argmax import LinearClassifier, SoftmaxRegression, solvers
-from argmax.engines import Threads
+from argmax.engines import Stored, Threads
 from argmax.errors import CannotWrite, ModelFileError
 from argmax.estimators import resuming
 from argmax.persist import Checkpoint, checkpoint, container, save
@@ -100,6 +100,15 @@ def test_another_number_of_threads_goes_on_with_the_same_bits(threads, path):
     cut_off(model, path, 2, X, Y)
     model.engine = Threads(threads)
     assert resumed(model, path, X, Y).coef_.tobytes() == whole.coef_.tobytes()
+
+
+@pytest.mark.parametrize("rows", [X, SPARSE], ids=["dense", "sparse"])
+def test_rows_in_files_go_on_from_where_rows_in_memory_were(rows, path, tmp_path):
+    model = LinearClassifier(solver="newton_cg")
+    whole = copy.copy(model).fit(rows, Y)
+    cut_off(model, path, 2, rows, Y)
+    stored = Stored.write(tmp_path / "rows", [(rows[:150], Y[:150]), (rows[150:], Y[150:])])
+    assert resumed(model, path, stored, None).coef_.tobytes() == whole.coef_.tobytes()
 
 
 def test_without_a_file_a_fit_starts_as_usual(path):
