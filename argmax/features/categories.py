@@ -6,7 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ..records import Csr, Ints, Strings
+from ..records import Csr, Strings
 from .grams import Analyzer
 from .vocabulary import Tally, Vocabulary, sorted_order, taken
 
@@ -23,7 +23,7 @@ class Category:
     >>> from argmax.features.vocabulary import Vocabulary
     >>> from argmax.records import Strings
     >>> colour = Category(Vocabulary(Strings.of(["blue", "red"])), missing=True)
-    >>> rows, unknown = colour.transform(Strings.of(["red", None, "green"]), 1, float)
+    >>> rows, unknown = colour.transform(Strings.of(["red", None, "green"]), float)
     >>> rows.indptr, rows.indices, unknown
     (array([0, 1, 2, 2]), array([1, 2], dtype=int32), 1)
     """
@@ -39,14 +39,9 @@ class Category:
         """The category of a column."""
         return "<missing>" if column == len(self.values) else str(self.values.strings[column])
 
-    def transform(self, strings: Strings, threads: int, dtype: Any) -> tuple[Csr, int]:
+    def transform(self, strings: Strings, dtype: Any) -> tuple[Csr, int]:
         """Sparse rows (n, width), and how many values were unknown: their rows are empty."""
-        codes = np.full(len(strings), -1, np.int64)
-        start = 0
-        for counted, columns in WHOLE.count(strings, threads, self._found):
-            row = np.flatnonzero(np.diff(counted.indptr)) + start  # those that are not missing
-            codes[row] = columns[counted.indices]
-            start += len(counted)
+        codes = self.values.find(strings)
         unknown = codes < 0
         if strings.missing is not None:
             codes[strings.missing] = len(self.values) if self.missing else -1
@@ -56,15 +51,12 @@ class Category:
         indices = codes[stay].astype(np.int32)
         return Csr(indptr, indices, np.ones(len(indices), dtype), self.width), int(unknown.sum())
 
-    def _found(self, counted: Any) -> tuple[Any, Ints]:
-        return counted, self.values.find(counted.grams)
-
 
 @final
 class CategoryLearner:
     """Reads a column of categories once, batch by batch."""
 
-    def __init__(self, min_count: int, threads: int) -> None:
+    def __init__(self, min_count: int, threads: int | None) -> None:
         self.min_count, self.threads = min_count, threads
         self.missing = 0
         self._tally = Tally()

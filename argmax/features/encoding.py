@@ -16,6 +16,7 @@ from ..records import Csr
 from .categories import Category
 from .intake import Sheet, as_numbers, as_strings, sparse
 from .numbers import Numbers, NumbersIn
+from .rows import beside, from_dense
 from .text import Text
 
 __all__ = ["Encoding", "Met", "Sparse", "numbers_in"]
@@ -85,7 +86,7 @@ class Encoding:
                 yield _named(name, part, column, called)
 
     def transform(
-        self, sheet: Sheet, threads: int, dtype: Any, ready: Mapping[str, Csr] | None = None
+        self, sheet: Sheet, threads: int | None, dtype: Any, ready: Mapping[str, Csr] | None = None
     ) -> tuple[Any, Met]:
         """Rows (n, width), dense if every column is a number; ``ready`` has the rows of texts made before."""
         met = Met()
@@ -94,31 +95,30 @@ class Encoding:
             _note(met.missing, name, count)
         if self.dense:
             return dense, met
-        blocks = [sp.csr_array(dense)] if dense.shape[1] else []
+        blocks = [from_dense(dense)] if dense.shape[1] else []
         for name, part in self.sparse.items():
             blocks.append(self._sparse(name, part, sheet, dtype, met))
         for name, category in self.categories.items():
             strings = as_strings(name, sheet.columns[name])
-            rows, unknown = category.transform(strings, threads, dtype)
+            rows, unknown = category.transform(strings, dtype)
             _note(met.unknown, name, unknown)
             _note(met.missing, name, 0 if strings.missing is None else int(strings.missing.sum()))
-            blocks.append(_scipy(rows))
+            blocks.append(rows)
         for name, text in self.texts.items():
             strings = as_strings(name, sheet.columns[name])
             _note(met.missing, name, 0 if strings.missing is None else int(strings.missing.sum()))
             done = (ready or {}).get(name)
-            blocks.append(_scipy(text.transform(strings, threads, dtype) if done is None else done))
-        return blocks[0] if len(blocks) == 1 else sp.hstack(blocks, format="csr"), met
+            blocks.append(text.transform(strings, threads, dtype) if done is None else done)
+        return _scipy(beside(blocks)), met
 
     @staticmethod
-    def _sparse(name: str, part: Sparse, sheet: Sheet, dtype: Any, met: Met) -> Any:
+    def _sparse(name: str, part: Sparse, sheet: Sheet, dtype: Any, met: Met) -> Csr:
         X = sparse_column(name, sheet).astype(dtype)
         X.sum_duplicates()
         if X.shape[1] > part.width:
             _note(met.unknown, name, int((X.indices >= part.width).sum()))
             X = X[:, : part.width]
-        X.resize(X.shape[0], part.width)
-        return X
+        return Csr(X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data, part.width)
 
 
 def sparse_column(name: str, sheet: Sheet) -> Any:

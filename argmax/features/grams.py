@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, ResourceLimit
 from ..records import Ints, Strings
 from . import characters
-from .parallel import in_order
+from .parallel import in_order, thread_count
 from .ways import by_kernel
 
 __all__ = ["Analyzer", "Counted"]
@@ -94,14 +94,14 @@ class Analyzer:
     def count(
         self,
         texts: Strings,
-        threads: int = 1,
+        threads: int | None = 1,
         then: Callable[[Counted], Any] = lambda counted: counted,
     ) -> Iterator[Any]:
         """``then`` of the texts' n-grams, a chunk at a time and in order; a missing text has none."""
         size = int(texts.offsets[-1] - texts.offsets[0])
         counted = partial(_compiled if by_kernel(PYTHON_COST * size) else _plain, self)
-        threads = threads if size > self._chunk_size else 1
-        return in_order(lambda chunk: then(counted(chunk)), self._chunks(texts), threads)
+        needed = thread_count(threads) if size > self._chunk_size else 1
+        return in_order(lambda chunk: then(counted(chunk)), self._chunks(texts), needed)
 
     @property
     def _chunk_size(self) -> int:
@@ -192,7 +192,13 @@ def _compiled(analyzer: Analyzer, chunk: tuple[int, Strings]) -> Counted:
     from ..kernels import text
 
     whole = int(analyzer.kind == "char_wb")
-    counted = text.count(*_units(analyzer, *chunk), *analyzer.ngrams, whole)
+    try:
+        counted = text.count(*_units(analyzer, *chunk), *analyzer.ngrams, whole)
+    except MemoryError as error:
+        raise ResourceLimit(
+            f"the n-grams of a text in or after row {chunk[0]} do not fit into memory. Use shorter "
+            "ngrams, or cut long texts."
+        ) from error
     return Counted(Strings(*counted[:2]), *counted[2:])
 
 

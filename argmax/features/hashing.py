@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import murmurhash3_32
 
 from ..records import Ints, Strings
-from .vocabulary import byte_strings, writable
+from .vocabulary import byte_strings, for_kernels
 from .ways import by_kernel
 
 __all__ = ["Census", "Collisions", "Slots"]
@@ -29,7 +29,7 @@ def hashed(strings: Strings, seed: int = 0) -> NDArray[np.uint32]:
         from ..kernels import text
 
         hashes = np.empty(len(strings), np.uint32)
-        text.murmur(writable(strings.data), strings.offsets, seed, hashes)
+        text.murmur(*for_kernels(strings), seed, hashes)
         return hashes
     found = (murmurhash3_32(value, seed, True) for value in byte_strings(strings))
     return np.fromiter(found, np.uint32, len(strings))

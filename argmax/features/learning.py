@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from typing import final
 
@@ -25,10 +26,18 @@ __all__ = ["Learner", "decided", "refused"]
 # Kinds
 
 
-def decided(
-    sheets: Iterable[Sheet], given: Mapping[str, str]
-) -> tuple[dict[str, str], Sheet, Iterator[Sheet]]:
-    """The kind of every column, the first sheet, and all of them, those that were looked at included.
+@final
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What is known of the columns before anything is learned from them."""
+
+    kinds: dict[str, str]
+    sparse: tuple[str, ...]
+    named: bool
+
+
+def decided(sheets: Iterable[Sheet], given: Mapping[str, str]) -> tuple[Columns, Iterator[Sheet]]:
+    """The kind of every column, and all the sheets, those that were looked at included.
 
     What is not given is inferred from the first rows, as many as ``kinds.SAMPLE``.
     """
@@ -47,7 +56,15 @@ def decided(
             f"{listed(list(first.columns))}."
         )
     kinds = {name: given.get(name) or _inferred(name, looked) for name in first.columns}
-    return kinds, first, chain(looked, waiting)
+    sparse = tuple(name for name, column in first.columns.items() if isinstance(column, Csr))
+    columns = Columns(kinds, sparse, first.form in ("frame", "mapping"))
+    return columns, chain(_let_go(looked), waiting)
+
+
+def _let_go(sheets: list[Sheet]) -> Iterator[Sheet]:
+    """The sheets in order, none held on to once it was read."""
+    while sheets:
+        yield sheets.pop(0)
 
 
 def _inferred(name: str, sheets: list[Sheet]) -> str:
@@ -60,7 +77,8 @@ def _inferred(name: str, sheets: list[Sheet]) -> str:
     if len(arrays) == len(parts):
         numbers = np.concatenate(arrays)[:SAMPLE]
         return infer_kind(numbers, rows=len(numbers), name=name)
-    strings = list(chain.from_iterable(as_strings(name, part).tolist() for part in parts))[:SAMPLE]
+    listed = (as_strings(name, part[:SAMPLE]).tolist() for part in parts)
+    strings = list(chain.from_iterable(listed))[:SAMPLE]
     return infer_kind(strings, rows=len(strings), name=name)
 
 
@@ -76,10 +94,8 @@ def listed(names: list[str]) -> str:
 class Learner:
     """Reads sheets in order, each once; ``keep`` remembers the counts of texts for ``rows``."""
 
-    def __init__(
-        self, kinds: Mapping[str, str], first: Sheet, settings: Settings, keep: bool
-    ) -> None:
-        self.settings, self.keep = settings, keep
+    def __init__(self, columns: Columns, settings: Settings, keep: bool) -> None:
+        self.settings, self.keep, kinds = settings, keep, columns.kinds
         self.names = list(kinds)
         self.rows = 0
         self.missing = dict.fromkeys(kinds, 0)
@@ -87,7 +103,7 @@ class Learner:
         for name, kind in kinds.items():
             by_kind.get(kind, []).append(name)
         numbers = by_kind["number"]
-        self._sparse = {name: 0 for name in numbers if isinstance(first.columns[name], Csr)}
+        self._sparse = {name: 0 for name in numbers if name in columns.sparse}
         self._numbers = tuple(name for name in numbers if name not in self._sparse)
         self._moments = Moments(self._numbers)
         self._categories = {

@@ -11,7 +11,6 @@ import numpy as np
 from .. import checks
 from ..errors import InvalidInput, Unsupported, WrongType
 from .kinds import KINDS
-from .parallel import thread_count
 from .text import TextOptions
 
 __all__ = ["Settings", "kinds_given", "plain", "settings"]
@@ -29,7 +28,7 @@ class Settings:
     category_min_count: int
     text: TextOptions
     dtype: np.dtype[Any]
-    threads: int
+    threads: int | None
 
 
 def settings(given: Mapping[str, Any]) -> Settings:
@@ -40,7 +39,7 @@ def settings(given: Mapping[str, Any]) -> Settings:
         checks.positive_integer("category_min_count", given["category_min_count"]),
         _text(given),
         _dtype(given["dtype"]),
-        thread_count(given["n_threads"]),
+        _threads(given["n_threads"]),
     )
 
 
@@ -95,6 +94,10 @@ def _text(given: Mapping[str, Any]) -> TextOptions:
 
 def _flag(given: Mapping[str, Any], name: str) -> bool:
     return bool(checks.choice(name, given[name], (True, False)))
+
+
+def _threads(value: Any) -> int | None:
+    return None if value is None else checks.positive_integer("n_threads", value)
 
 
 def _ngrams(value: Any) -> tuple[int, int]:

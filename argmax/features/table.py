@@ -16,7 +16,6 @@ from .encoding import Encoding, Met
 from .intake import Sheet, sheet
 from .learning import Learner, decided, refused
 from .matching import matched, renamed
-from .parallel import thread_count
 from .saved import State
 from .settings import kinds_given, plain, settings
 
@@ -82,8 +81,8 @@ class Table(TransformerMixin, BaseEstimator):
         How many values of each column were missing in training.
     imputed_, unknown_ : dict
         Since the fit, what ``transform`` met: values missing, and categories that training did not have.
-    collisions_ : dict
-        For each column of hashed text, how many n-grams share a column of the result.
+    collisions_, inverse_ : dict
+        For each column of hashed text, how many n-grams share a column of the result, and the ``examples``.
 
     Examples
     --------
@@ -173,12 +172,12 @@ class Table(TransformerMixin, BaseEstimator):
 
     def _learn(self, sheets: Iterable[Sheet], keep: bool) -> tuple[Learner, Encoding]:
         chosen = settings(self.get_params(deep=False))
-        kinds, first, sheets = decided(sheets, kinds_given(self.kinds))
-        learner = Learner(kinds, first, chosen, keep)
+        columns, sheets = decided(sheets, kinds_given(self.kinds))
+        learner = Learner(columns, chosen, keep)
         for one in sheets:
             learner.add(one)
-        encoding, named = learner.encoding(), first.form in ("frame", "mapping")
-        learned = kinds, learner.missing, named, encoding, learner.collisions
+        encoding = learner.encoding()
+        learned = columns.kinds, learner.missing, columns.named, encoding, learner.collisions
         # Nothing failed. From here on the table is fitted; until here it was as it had been.
         self._become(State(plain(self.get_params(deep=False)), chosen, *learned))
         return learner, encoding
@@ -186,6 +185,8 @@ class Table(TransformerMixin, BaseEstimator):
     def _become(self, state: State) -> None:
         self._state = state
         self.kinds_, self.missing_, self.collisions_ = state.kinds, state.missing, state.collisions
+        texts = state.encoding.texts
+        self.inverse_ = {name: texts[name].examples for name in state.collisions}
         self.n_features_in_ = len(state.kinds)
         self.__dict__.pop("feature_names_in_", None)
         if state.named:
@@ -203,8 +204,7 @@ class Table(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         state = self._state
         given = matched(sheet(X), state.kinds, state.named)
-        threads = thread_count(self.n_threads)
-        rows, met = state.encoding.transform(given, threads, state.settings.dtype)
+        rows, met = state.encoding.transform(given, self.n_threads, state.settings.dtype)
         self._note(met)
         return rows
 

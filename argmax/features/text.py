@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ..records import Csr, Floats, Ints, Strings
 from .grams import Analyzer, Counted
 from .hashing import Census, Collisions, Slots, fingerprints
-from .parallel import in_order
+from .parallel import in_order, thread_count
 from .rows import Counts, arranged, stacked
 from .vocabulary import Tally, Vocabulary, sorted_order, taken
 
@@ -124,7 +124,7 @@ class Text:
         known = self.examples.get(column)
         return f"#{column}" + (f" ({', '.join(known)})" if known else "")
 
-    def transform(self, texts: Strings, threads: int, dtype: Any) -> Csr:
+    def transform(self, texts: Strings, threads: int | None, dtype: Any) -> Csr:
         """Sparse rows (n, width)."""
 
         def rows(counted: Counted) -> tuple[Counts, Floats]:
@@ -162,12 +162,12 @@ class TextLearner(ABC):
     With ``keep`` the counts are kept as well, so that ``rows`` need not read the texts again.
     """
 
-    def __init__(self, options: TextOptions, threads: int, keep: bool) -> None:
+    def __init__(self, options: TextOptions, threads: int | None, keep: bool) -> None:
         self.options, self.threads, self.keep = options, threads, keep
         self.documents = 0
 
     @staticmethod
-    def of(options: TextOptions, threads: int, keep: bool) -> TextLearner:
+    def of(options: TextOptions, threads: int | None, keep: bool) -> TextLearner:
         """By dictionary or by hash, as the options say."""
         kind = DictionaryLearner if options.hash_bits is None else HashLearner
         return kind(options, threads, keep)
@@ -194,7 +194,7 @@ class TextLearner(ABC):
 class DictionaryLearner(TextLearner):
     """Every different n-gram is counted; those that stay become the sorted columns."""
 
-    def __init__(self, options: TextOptions, threads: int, keep: bool) -> None:
+    def __init__(self, options: TextOptions, threads: int | None, keep: bool) -> None:
         super().__init__(options, threads, keep)
         self._tally = Tally()
         self._kept: list[tuple[Counted, Ints]] = []
@@ -232,14 +232,16 @@ class DictionaryLearner(TextLearner):
             return text.weighted(arranged(counted, columns, np.ones(len(columns), np.int32)), dtype)
 
         parts, self._kept = self._kept, []
-        return stacked(list(in_order(weighted, parts, self.threads)), text.width, dtype)
+        return stacked(
+            list(in_order(weighted, parts, thread_count(self.threads))), text.width, dtype
+        )
 
 
 @final
 class HashLearner(TextLearner):
     """Columns are there from the start; what is learned is how many documents have them, and collisions."""
 
-    def __init__(self, options: TextOptions, threads: int, keep: bool) -> None:
+    def __init__(self, options: TextOptions, threads: int | None, keep: bool) -> None:
         super().__init__(options, threads, keep)
         self._slots = Slots(options.hash_bits or 0, options.signed)
         self._census = Census(self._slots, options.examples)
@@ -269,7 +271,9 @@ class HashLearner(TextLearner):
 
     def rows(self, text: Text, dtype: Any) -> Csr:
         parts, self._kept = self._kept, []
-        weighted = in_order(lambda counts: text.weighted(counts, dtype), parts, self.threads)
+        weighted = in_order(
+            lambda counts: text.weighted(counts, dtype), parts, thread_count(self.threads)
+        )
         return stacked(list(weighted), text.width, dtype)
 
     @property

@@ -23,6 +23,7 @@ __all__ = [
     "Vocabulary",
     "ascending",
     "byte_strings",
+    "for_kernels",
     "joined",
     "sorted_order",
     "taken",
@@ -120,7 +121,7 @@ class _Slots:
 
         self._make_room(len(strings), int(strings.offsets[-1] - strings.offsets[0]))
         numbers = np.empty(len(strings), np.int64)
-        given = writable(strings.data), strings.offsets
+        given = for_kernels(strings)
         held = self.known, self.bounds, self.hashes, self.slots
         self.entries = int(text.absorb(*given, *held, self.entries, numbers))
         return numbers
@@ -151,7 +152,7 @@ class Vocabulary:
     def __init__(self, strings: Strings) -> None:
         self.strings = strings
         self._small: dict[bytes, int] | None = None
-        self._slots: NDArray[np.uint64] | None = None
+        self._large: tuple[NDArray[Any], ...] | None = None  # bytes, offsets, slots
 
     def __len__(self) -> int:
         return len(self.strings)
@@ -164,7 +165,7 @@ class Vocabulary:
 
     def find(self, strings: Strings) -> Ints:
         """(n,) the column of each string, or −1."""
-        if self._slots is not None or by_kernel(PYTHON_COST * len(strings)):
+        if self._large is not None or by_kernel(PYTHON_COST * len(strings)):
             return self._find_compiled(strings)
         if self._small is None:
             self._small = {value: i for i, value in enumerate(byte_strings(self.strings))}
@@ -174,11 +175,11 @@ class Vocabulary:
     def _find_compiled(self, strings: Strings) -> Ints:
         from ..kernels import text
 
-        held = writable(self.strings.data), self.strings.offsets
-        if self._slots is None:
-            self._slots = text.index(*held, table_size(len(self)))
+        if self._large is None:
+            held = for_kernels(self.strings)
+            self._large = (*held, text.index(*held, table_size(len(self))))
         numbers = np.empty(len(strings), np.int64)
-        text.find(writable(strings.data), strings.offsets, *held, self._slots, numbers)
+        text.find(*for_kernels(strings), *self._large, numbers)
         return numbers
 
 
@@ -203,7 +204,9 @@ def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 def byte_strings(strings: Strings) -> list[bytes]:
-    raw, offsets = strings.data.tobytes(), strings.offsets.tolist()
+    """The strings, as bytes of Python."""
+    low, high = strings.offsets[0], strings.offsets[-1]
+    raw, offsets = strings.data[low:high].tobytes(), (strings.offsets - low).tolist()
     return [raw[a:b] for a, b in itertools.pairwise(offsets)]
 
 
@@ -219,6 +222,12 @@ def writable(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return data if data.flags.writeable else data.copy()
 
 
+def for_kernels(strings: Strings) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of these strings alone, though they may be a view of many, and their offsets there."""
+    low, high = strings.offsets[0], strings.offsets[-1]
+    return writable(strings.data[low:high]), strings.offsets - low
+
+
 def taken(strings: Strings, which: Ints) -> Strings:
     """Some of the strings, in the order of ``which``.
 
@@ -231,7 +240,9 @@ def taken(strings: Strings, which: Ints) -> Strings:
     if by_kernel(PYTHON_COST * len(starts)):
         from ..kernels import text
 
-        return Strings(*text.gathered(writable(strings.data), starts, stops))
+        low, high = strings.offsets[0], strings.offsets[-1]
+        data = writable(strings.data[low:high])
+        return Strings(*text.gathered(data, starts - low, stops - low))
     values = [strings.data[a:b].tobytes() for a, b in zip(starts, stops, strict=True)]
     return joined(values)
 

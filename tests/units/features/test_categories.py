@@ -17,7 +17,7 @@ def learned(*batches, min_count=1):
 
 
 def dense(category, values):
-    rows, unknown = category.transform(Strings.of(values), 1, np.float64)
+    rows, unknown = category.transform(Strings.of(values), np.float64)
     out = np.zeros(rows.shape)
     for i in range(len(values)):
         out[i, rows.indices[rows.indptr[i] : rows.indptr[i + 1]]] = 1

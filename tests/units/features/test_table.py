@@ -1,8 +1,11 @@
 """The transformer: what it takes, what it refuses, and that batches and threads change nothing."""
 
 import pickle
+import subprocess
+import sys
 import threading
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +20,8 @@ from argmax import LinearClassifier
 from argmax.errors import InvalidInput, Unsupported, WrongType
 from argmax.features import Table
 from argmax.records import Batch, Csr, Strings
+
+ROOT = Path(__file__).resolve().parents[3]
 
 ROWS = {
     "size": [1.0, None, 3.0, 5.0, 2.0, 1.5],
@@ -308,6 +313,17 @@ def test_a_pipeline_with_a_classifier():
     pd = pytest.importorskip("pandas")
     model = make_pipeline(Table({"t": "text"}), LinearClassifier())
     assert cross_val_score(model, pd.DataFrame(BIG), labels, cv=3).mean() > 0.99
+
+
+def test_a_small_fit_needs_no_compiler():
+    code = (
+        "import sys; from argmax.features import Table; Table(min_count=1).fit_transform(['red', 'ähm']);"
+        "Table().fit_transform([[1.0], [2.0]]); print(*({'numba', 'llvmlite'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout.split() == []
 
 
 # Errors

@@ -126,8 +126,10 @@ def test_hashed_columns_are_named_by_examples(route):
     table = Table(hash_bits=10, examples=2, min_count=1).fit(["red wine", "white wine"])
     (column,) = table.transform(["wine"]).indices
     assert table.feature_name(column) == f"text: #{column} (wine)"
+    assert table.inverse_["text"][column] == ["wine"]
     bare = Table(hash_bits=10, min_count=1).fit(["red wine", "white wine"])
     assert bare.feature_name(column) == f"text: #{column}"
+    assert bare.inverse_ == {"text": {}}
 
 
 @pytest.mark.parametrize(
