@@ -1,15 +1,31 @@
-"""Files -> tables, in batches: CSV, TSV, JSON lines, Parquet and svmlight, plain or compressed.
+"""Files -> tables and sequences: CSV, TSV, JSON lines, Parquet, svmlight, CoNLL, plain or compressed.
 
 open_table(path)         the format from the content, the kinds of the columns from the first rows
 Source.batches()         the rows, in bounded memory, as often as you like
 split(source)            some rows to learn from, the others to test on
+open_conll(path)         sequences of tokens: columns or CoNLL-U, strict or lenient
 samples.tickets()        a table that the library writes itself
+corpus.sentences()       tagged sentences that it writes itself
 """
 
-from . import samples
+from . import corpus, samples
 from .columns import Column
+from .conll import Conll, open_conll
 from .limits import Limits
+from .sentences import Repairs
 from .source import Source, open_table
 from .splits import Part, split
 
-__all__ = ["Column", "Limits", "Part", "Source", "open_table", "samples", "split"]
+__all__ = [
+    "Column",
+    "Conll",
+    "Limits",
+    "Part",
+    "Repairs",
+    "Source",
+    "corpus",
+    "open_conll",
+    "open_table",
+    "samples",
+    "split",
+]

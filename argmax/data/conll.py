@@ -2,84 +2,51 @@
 
 One token a line, its columns between blanks or tabs, and a blank line behind each sequence.
 
-    both modes accept        CRLF, a byte order mark, several blank lines, no blank line at the end, comments,
-                             -DOCSTART- lines (they end a sequence and are no token); in CoNLL-U multiword tokens
-                             (1-2) and empty nodes (1.1), which are no words
-    strict refuses, with the number of the line; lenient repairs, and counts
-        a line with another number of columns       its sequence is left out; or, if its tabs became spaces (or
-                                                    the other way round), it is cut there
-        an empty column between two tabs            missing
-        a tag that cannot follow the one before it  the labelling with the same spans that the scheme allows
-        word numbers of CoNLL-U out of order        taken as they stand
+Both modes accept CRLF, a byte order mark, several blank lines and none at the end, comments, and -DOCSTART-
+lines, which end a sequence and are no token; in CoNLL-U multiword tokens (1-2) and empty nodes (1.1), which
+are no words. What else is wrong, strict reading refuses with the number of the line; lenient reading repairs
+and counts it:
+
+    a line with more or fewer columns      its sequence is left out; unless cutting it at spaces helps
+    nothing between two tabs               is missing
+    a tag that the scheme does not allow   becomes one that it does, with the same spans
+    words of CoNLL-U out of order          stay as they are
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, final
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import replace
+from typing import final
 
 from .. import checks
 from ..errors import BadFile, InvalidInput
 from ..features import Tokens
-from ..features.interning import interned
-from ..features.vocabulary import joined, taken
-from ..records import Ints, Strings
-from ..tags import Tags
 from .blocks import blocks, known_encoding, recoded
 from .limits import Limits
-from .lines import Lines
 from .origin import Origin, find
 from .packing import Unpacked
 from .readers import chosen
+from .sentences import Form, Repairs, Sentences
 
-__all__ = ["Conll", "Repairs", "looks_like", "open_conll"]
+__all__ = ["Conll", "looks_like", "open_conll"]
 
 FORMATS = ("columns", "conllu")
 CONLLU = (
     "id", "word", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc",
 )  # fmt: skip
-USUAL = {1: ("word",), 2: ("word", "label"), 3: ("word", "pos", "label"), 4: ("word", "pos", "chunk", "label")}
+USUAL = {
+    1: ("word",),
+    2: ("word", "label"),
+    3: ("word", "pos", "label"),
+    4: ("word", "pos", "chunk", "label"),
+}
 """Names of columns, for files that have so many: word and tag, CoNLL-2000, CoNLL-2003."""
 
 HEAD = 2**16
 PIECE = 2**22
 """Bytes parsed together: some 300 000 tokens."""
-
-_RANGE = re.compile(r"\d+-\d+|\d+\.\d+")
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Repairs:
-    """What was found in a file and mended, skipped or left out.
-
-    >>> from argmax.data.conll import Repairs
-    >>> Repairs(tags=2).any, Repairs(comments=7).any
-    (True, False)
-    """
-
-    comments: int = 0  # lines that are no tokens
-    documents: int = 0  # -DOCSTART- lines
-    skipped: int = 0  # multiword tokens and empty nodes
-    recut: int = 0  # lines cut at spaces instead of tabs
-    dropped: int = 0  # sequences left out because of a line with another number of columns
-    empty: int = 0  # columns without anything in them
-    numbers: int = 0  # words out of order
-    tags: int = 0  # labels changed
-
-    @property
-    def any(self) -> bool:
-        """Whether anything was changed or left out that a strict reader would have refused."""
-        return bool(self.recut or self.dropped or self.empty or self.numbers or self.tags)
-
-    def __add__(self, other: Repairs) -> Repairs:
-        return Repairs(*(getattr(self, n) + getattr(other, n) for n in self.__dataclass_fields__))
 
 
 def open_conll(
@@ -104,8 +71,9 @@ def open_conll(
     format : "columns" or "conllu"
         None: by content; CoNLL-U numbers its words and has at least eight columns.
     columns : list of str
-        Names of the columns. None: those of CoNLL-U, with the form called ``word``; or for one to four columns
-        ``word``, ``pos``, ``chunk`` and, last, ``label``; for more, ``word``, ``column1``, …, ``label``.
+        Names of the columns. None: those of CoNLL-U, with the form called ``word``; or for one to four
+        columns ``word``, ``pos``, ``chunk`` and, last, ``label``; for more, ``word``, ``column1``, …,
+        ``label``.
     strict : bool
         Refuse what is malformed, with the number of the line; or repair and count it (``repairs``).
     scheme : "BIO" or "BILOU"
@@ -131,8 +99,8 @@ def open_conll(
     >>> open_conll(path, scheme="BIO").read()
     Traceback (most recent call last):
       ...
-    argmax.errors.BadFile: ...train.conll, line 6, column 'label': 'I-LOC' cannot follow 'O' in the scheme BIO. Mend
-    it, or read with strict=False, which makes it legal and counts.
+    argmax.errors.BadFile: ...train.conll, line 6, column 'label': 'I-LOC' cannot follow 'O' in the scheme
+    BIO. Mend it, or read with strict=False, which makes it legal and counts.
     >>> source = open_conll(path, scheme="BIO", strict=False)
     >>> source.read().sequences("label")[1], source.repairs.tags
     (['O', 'B-LOC'], 1)
@@ -146,22 +114,8 @@ def open_conll(
     return Conll(origin, limits, encoding, replace(form, strict=strict, scheme=scheme, label=label))
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Form:
-    """How a file is laid out, and how it is to be read."""
-
-    format: str
-    tabs: bool
-    names: tuple[str, ...]
-    comments: bool | None
-    strict: bool = True
-    scheme: str | None = None
-    label: str | None = None
-
-
 def looks_like(content: bytes) -> str | None:
-    """"conllu" or "columns" if this is the beginning of such a file, else None.
+    """ "conllu" or "columns" if this is the beginning of such a file, else None.
 
     Columns must be at least two, the same number in every line, with a blank line somewhere between.
 
@@ -255,7 +209,7 @@ class Conll:
 
     @property
     def format(self) -> str:
-        """"columns" or "conllu"."""
+        """ "columns" or "conllu"."""
         return self._form.format
 
     @property
@@ -266,7 +220,7 @@ class Conll:
     @property
     def label(self) -> str:
         """The column of the labels."""
-        return self._form.label or self._form.names[-1]
+        return self._form.labels
 
     @property
     def repairs(self) -> Repairs:
@@ -280,7 +234,9 @@ class Conll:
             raise BadFile("there is no token in this file.", path=self.path)
         return pieces[0]
 
-    def batches(self, columns: Iterable[str] | None = None, *, size: int = PIECE) -> Iterator[Tokens]:
+    def batches(
+        self, columns: Iterable[str] | None = None, *, size: int = PIECE
+    ) -> Iterator[Tokens]:
         """The file in batches of whole sequences, of about ``size`` bytes each: in bounded memory."""
         return self._tokens(columns, checks.positive_integer("size", size))
 
@@ -289,7 +245,7 @@ class Conll:
         self._repairs = Repairs()
         with Unpacked(self._origin, self._limits, last=True) as content:
             for text, line in self._pieces(content, size):
-                tokens, repairs = _Piece(self._form, self.path, text, line).tokens(names, self.label)
+                tokens, repairs = Sentences(self._form, self.path, text, line).tokens(names)
                 self._repairs += repairs
                 if len(tokens):
                     yield tokens
@@ -301,7 +257,9 @@ class Conll:
             if not block.data.isascii():
                 block.text()  # raises where it is not UTF-8
             pending += block.data
-            checks.memory(30.0 * len(pending), f"{self.path} without a blank line", "Use batches().")
+            checks.memory(
+                30.0 * len(pending), f"{self.path} without a blank line", "Use batches()."
+            )
             if size is not None and len(pending) >= size and (end := _last_blank(pending)):
                 yield bytes(pending[:end]), line
                 line += pending.count(b"\n", 0, end)

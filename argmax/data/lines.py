@@ -19,7 +19,7 @@ TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
 @final
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines and their fields: those of line i are the fields first[i] … first[i + 1] − 1; a blank one has none.
+    """Lines and their fields: line i has the fields first[i] … first[i + 1] − 1; a blank one has none.
 
     >>> from argmax.data.lines import Lines
     >>> lines = Lines.of(b"the  DT\\r\\ncat\\tNN\\r\\n\\r\\nso RB", tabs=False)
@@ -53,7 +53,7 @@ class Lines:
 
     def starting(self, byte: str) -> NDArray[np.bool_]:
         """(lines,) whether a line starts with this character."""
-        return self.data[self.begins] == ord(byte)
+        return np.asarray(self.data[self.begins] == ord(byte))
 
     def text(self, line: int) -> str:
         """One line as it stands, without its end."""

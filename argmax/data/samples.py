@@ -6,21 +6,21 @@ import csv
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar, final
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from ..checks import number, positive_integer
 from ..errors import InvalidInput
 from . import phrases
+from .draws import Draws
 
 __all__ = ["tickets", "write_tickets"]
 
 COLUMNS = ("id", "opened", "channel", "customer_tier", "waiting_minutes", "text", "team")
 
 _ALTERNATIVES = re.compile(r"\[([^\]]+)\]")
-_T = TypeVar("_T")
 
 
 def tickets(n: int = 2000, seed: int = 0) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _write_jsonl(file: Any, rows: Iterator[tuple[Any, ...]]) -> None:
 
 
 def _rows(n: int, seed: int) -> Iterator[tuple[Any, ...]]:
-    draw = _Draws(int(number("seed", seed, 0, 2**63)))
+    draw = Draws(int(number("seed", seed, 0, 2**63)))
     earlier: list[tuple[Any, ...]] = []
     for i in range(n):
         if len(earlier) > 20 and draw.percent(2):  # somebody sent it again
@@ -104,7 +104,7 @@ def _rows(n: int, seed: int) -> Iterator[tuple[Any, ...]]:
         yield (f"T-{10_000 + i}", *row)
 
 
-def _ticket(draw: _Draws) -> tuple[Any, ...]:
+def _ticket(draw: Draws) -> tuple[Any, ...]:
     """One row without its id."""
     team = draw.pick([team for team, share in phrases.SHARES.items() for _ in range(share)])
     channel = draw.pick(phrases.CHANNELS[team])
@@ -122,12 +122,12 @@ def _ticket(draw: _Draws) -> tuple[Any, ...]:
     )
 
 
-def _minutes(draw: _Draws, channel: str) -> int:
+def _minutes(draw: Draws, channel: str) -> int:
     scale = {"phone": 3, "chat": 5, "web form": 40, "email": 90}[channel]
     return 1 + (draw.below(scale) + 1) * (draw.below(12) + 1) * (draw.below(6) + 1) // 6
 
 
-def _text(draw: _Draws, team: str) -> str:
+def _text(draw: Draws, team: str) -> str:
     problems = [draw.pick(phrases.PROBLEMS[team])]
     if draw.percent(8):
         problems = [draw.pick(phrases.VAGUE)]
@@ -144,7 +144,7 @@ def _text(draw: _Draws, team: str) -> str:
     return _mistyped(draw, text) if draw.percent(15) else text
 
 
-def _filled(draw: _Draws, text: str) -> str:
+def _filled(draw: Draws, text: str) -> str:
     values = {name: draw.pick(choices) for name, choices in phrases.FILLERS.items()}
     values["order"] = f"#{20_000 + draw.below(70_000)}"
     values["amount"] = f"€{5 + draw.below(400)}.{draw.below(10)}0"
@@ -153,26 +153,9 @@ def _filled(draw: _Draws, text: str) -> str:
     return text.format_map(values)
 
 
-def _mistyped(draw: _Draws, text: str) -> str:
+def _mistyped(draw: Draws, text: str) -> str:
     """The text with two neighbouring letters swapped, or without a capital letter anywhere."""
     if draw.percent(40):
         return text.lower()
     at = draw.below(len(text) - 1)
     return text[:at] + text[at + 1] + text[at] + text[at + 2 :]
-
-
-@final
-class _Draws:
-    """Random choices from the raw output of PCG64, which never changes between platforms or versions."""
-
-    def __init__(self, seed: int) -> None:
-        self._bits = np.random.PCG64(seed)
-
-    def below(self, bound: int) -> int:
-        return int(self._bits.random_raw()) % bound
-
-    def percent(self, chance: int) -> bool:
-        return self.below(100) < chance
-
-    def pick(self, choices: Sequence[_T]) -> _T:
-        return choices[self.below(len(choices))]

@@ -3,6 +3,7 @@
     scores.py      accuracy, log_loss, brier, top_k_accuracy; precision, recall, f1; unseen
     tables.py      confusion, per_class
     intervals.py   interval, bootstrap, difference, proportion
+    spans.py       tagging; token_accuracy, sequence_accuracy, span_precision, span_recall, span_f1
 
 Everything works on plain arrays, so it serves any classifier:
 
@@ -17,12 +18,24 @@ answer, and ``unseen`` lists it.
 
 from .intervals import Interval, bootstrap, difference, interval, proportion
 from .scores import accuracy, brier, f1, log_loss, precision, recall, top_k_accuracy, unseen
+from .spans import (
+    SpanScores,
+    TaggingScores,
+    sequence_accuracy,
+    span_f1,
+    span_precision,
+    span_recall,
+    tagging,
+    token_accuracy,
+)
 from .tables import ClassScores, Confusion, confusion, per_class
 
 __all__ = [
     "ClassScores",
     "Confusion",
     "Interval",
+    "SpanScores",
+    "TaggingScores",
     "accuracy",
     "bootstrap",
     "brier",
@@ -35,6 +48,12 @@ __all__ = [
     "precision",
     "proportion",
     "recall",
+    "sequence_accuracy",
+    "span_f1",
+    "span_precision",
+    "span_recall",
+    "tagging",
+    "token_accuracy",
     "top_k_accuracy",
     "unseen",
 ]

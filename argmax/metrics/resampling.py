@@ -24,7 +24,7 @@ from ..errors import Unsupported
 from ..records import Floats, Ints
 from . import scores
 
-__all__ = ["Statistic", "bca", "statistic"]
+__all__ = ["Statistic", "bca", "blocks", "group_of", "statistic"]
 
 
 class Statistic(ABC):
@@ -68,8 +68,8 @@ class _Mean(Statistic):
             sizes = np.diff(starts, append=m)
             means = np.add.reduceat(np.sort(self.values), starts) / sizes
             return np.asarray(rng.multinomial(m, sizes / m, size=n) @ means / m)
-        blocks = (rng.integers(0, m, (b, m), dtype=np.int32) for b in _blocks(n, m))
-        return np.concatenate([self.values[rows].mean(axis=1) for rows in blocks])
+        drawn = (rng.integers(0, m, (b, m), dtype=np.int32) for b in blocks(n, m))
+        return np.concatenate([self.values[rows].mean(axis=1) for rows in drawn])
 
     def influence(self, rng: np.random.Generator) -> Floats:
         return np.asarray(self.values - self.value)
@@ -107,7 +107,7 @@ class _Counts(Statistic):
 
     def _resampled(self, n: int, rng: np.random.Generator) -> Iterator[Floats]:
         m, atoms = len(self.atom), len(self.counts)
-        for b in _blocks(n, m if 4 * atoms > m else atoms):
+        for b in blocks(n, m if 4 * atoms > m else atoms):
             if 4 * atoms > m:  # counting n drawn rows is then cheaper than a draw for every count
                 drawn = self.atom[rng.integers(0, m, (b, m))] + atoms * np.arange(b)[:, None]
                 counts = np.bincount(drawn.ravel(), minlength=b * atoms).reshape(b, atoms)
@@ -116,7 +116,7 @@ class _Counts(Statistic):
             yield counts.astype(float)
 
     def influence(self, rng: np.random.Generator) -> Floats:
-        groups = _groups(len(self.atom), rng)
+        groups = group_of(len(self.atom), rng)
         size = int(groups.max()) + 1
         left = np.zeros((size, len(self.counts)))
         np.add.at(left, (groups, self.atom), 1.0)
@@ -155,19 +155,19 @@ class _Rows(Statistic):
         return np.array([self._of(rng.integers(0, m, m)) for _ in range(n)])
 
     def influence(self, rng: np.random.Generator) -> Floats:
-        groups = _groups(len(self.truth), rng)
+        groups = group_of(len(self.truth), rng)
         without = np.array([self._of(groups != g) for g in range(groups.max() + 1)])
         return np.asarray(without.mean() - without)
 
 
-def _blocks(n: int, width: int) -> Iterator[int]:
+def blocks(n: int, width: int) -> Iterator[int]:
     """n resampled sets in blocks of about two million entries: sizes of the blocks."""
     block = max(1, 2**21 // max(width, 1))
     for start in range(0, n, block):
         yield min(block, n - start)
 
 
-def _groups(rows: int, rng: np.random.Generator, most: int = 200) -> Ints:
+def group_of(rows: int, rng: np.random.Generator, most: int = 200) -> Ints:
     """Each row's group, of at most 200 equal ones: enough to see the skewness of a statistic."""
     return np.asarray(rng.permutation(rows) % min(rows, most))
 

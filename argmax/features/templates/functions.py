@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...records import Ints, Strings
+from ..interning import spans
 from ..vocabulary import byte_strings, joined, taken
 
 __all__ = ["FUNCTIONS", "Function", "Step", "applied"]
@@ -90,18 +91,12 @@ def _short_shape(strings: Strings, size: int) -> Strings:
 
 def _prefix(strings: Strings, size: int) -> Strings:
     starts, stops = strings.offsets[:-1], strings.offsets[1:]
-    return _spans(strings.data, starts, np.minimum(starts + size, stops))
+    return spans(strings.data, starts, np.minimum(starts + size, stops))
 
 
 def _suffix(strings: Strings, size: int) -> Strings:
     starts, stops = strings.offsets[:-1], strings.offsets[1:]
-    return _spans(strings.data, np.maximum(stops - size, starts), stops)
-
-
-def _spans(data: NDArray[np.uint8], starts: Ints, stops: Ints) -> Strings:
-    """The strings data[starts[i] : stops[i]]: every other one of those that all bounds cut out."""
-    edges = np.stack([starts, stops], axis=1).ravel().astype(np.int64)
-    return taken(Strings(data, edges), np.arange(0, len(edges), 2))
+    return spans(strings.data, np.maximum(stops - size, starts), stops)
 
 
 def _length(strings: Strings, size: int) -> Strings:

@@ -9,38 +9,13 @@ from typing import final
 import numpy as np
 
 from ...records import Ints, Strings
+from ..interning import interned
 from ..tokens import Tokens
-from ..vocabulary import Tally, taken, writable
 from .functions import applied
 from .language import Source
 from .tuples import ABSENT, Codes
 
-__all__ = ["Texts", "interned"]
-
-CHUNK = 2**13
-"""Strings taken in at a time: the dictionary has room for so many new ones, and should fit into the cache."""
-
-
-def interned(strings: Strings) -> tuple[Codes, Strings]:
-    """The number of each string, by first appearance, and the different strings; missing is ABSENT.
-
-    >>> from argmax.features.templates.texts import interned
-    >>> from argmax.records import Strings
-    >>> numbers, different = interned(Strings.of(["to", "be", "or", "to", None]))
-    >>> numbers, different.tolist()
-    (array([ 0,  1,  2,  0, -2], dtype=int32), ['to', 'be', 'or'])
-    """
-    if strings.missing is not None:
-        numbers, present = np.full(len(strings), ABSENT, np.int32), np.flatnonzero(~strings.missing)
-        numbers[present], different = interned(taken(strings, present))
-        return numbers, different
-    low, high = strings.offsets[0], strings.offsets[-1]
-    there = Strings(writable(strings.data[low:high]), strings.offsets - low)
-    tally, numbers = Tally(), np.empty(len(strings), np.int32)
-    for start in range(0, len(strings), CHUNK):
-        chunk = slice(start, start + CHUNK)
-        numbers[chunk] = tally.absorb(there[chunk], 0)
-    return numbers, tally.strings
+__all__ = ["Texts"]
 
 
 @final
