@@ -10,6 +10,7 @@ one fixed shape: the number of workers changes the time, never the bits.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import pickle
@@ -190,11 +191,10 @@ class Dask(Engine):
         while choice:
             target = choice[next(self._turn) % len(choice)]
             # A list of one: the parts of anything that can be iterated would land on several workers.
-            arguments = {"data": [value], "workers": [target], "hash": False}
+            options = {"workers": [target], "hash": False, "asynchronous": True}
+            send = functools.partial(self.client.scatter, [value], **options)
             try:
-                (future,) = self.client.sync(
-                    self.client._scatter, callback_timeout=self.timeout, **arguments
-                )
+                (future,) = self.client.sync(send, callback_timeout=self.timeout)
                 return future
             except (OSError, TimeoutError):
                 self._late.add(target)

@@ -231,8 +231,9 @@ class _ArrayFile:
 
     def append(self, array: Any) -> None:
         array = np.ascontiguousarray(array, dtype=self.dtype)
-        self._digest.update(memoryview(array).cast("B"))
-        array.tofile(self._file)
+        if array.size:
+            self._digest.update(memoryview(array).cast("B"))
+            array.tofile(self._file)
         self.rows += len(array)
 
     def finish(self) -> str:

@@ -6,52 +6,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from argmax import LinearClassifier, passes
+from argmax import LinearClassifier
 from argmax.checks import compressed
 from argmax.engines import Shard, Threads
-from argmax.engines import shards as shard_sizes
 from argmax.records import Structures, Truth
 from argmax.solvers import Proximal
+from tests.laws.fits import bits, data, fit
 from tests.laws.problems import make_layout
 
 SOLVERS = ("dual", "lbfgs", "newton", "newton_cg", "proximal", Proximal(full=0))
-
-
-def data(kind, k, n=250, d=12, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d))
-    y = (X @ rng.normal(size=(d, k)) + rng.gumbel(size=(n, k))).argmax(axis=1)
-    if kind == "csr":
-        X *= rng.random((n, d)) < 0.6
-        return sp.csr_array(X), y
-    return X.astype(kind), y
-
-
-@pytest.fixture
-def many_pieces(monkeypatch):
-    """Work for seven threads from small data: many blocks, many chunks."""
-    monkeypatch.setattr(shard_sizes, "BLOCK_WORK", (500, 8000))
-    monkeypatch.setattr(passes, "GRAM_ROWS", 16)
-
-
-@pytest.fixture(params=["parts", "columns"])
-def sums(request, monkeypatch, many_pieces):
-    """Both ways to add up a gradient: private row parts, owners of columns."""
-    if request.param == "columns":
-        monkeypatch.setattr(shard_sizes, "PART_BYTES", 1)
-    return request.param
-
-
-def bits(model):
-    """Everything a fit leaves behind, but for what depends on the clock."""
-    s = model.solution_
-    values = np.array([row[1:] for row in s.history if s.solver != "dual"])  # news after some time
-    arrays = (model.coef_, model.intercept_, s.w, np.array([s.objective, s.gap]), values)
-    return b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
-
-
-def fit(X, y, threads=None, tol=1e-6, **options):
-    return LinearClassifier(C=0.1, n_threads=threads, tol=tol, **options).fit(X, y)
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
@@ -60,7 +23,7 @@ def fit(X, y, threads=None, tol=1e-6, **options):
 def test_the_same_bits_for_any_number_of_threads(solver, kind, k, monkeypatch, sums):
     monkeypatch.setenv("ARGMAX_COMPILED", "always")
     X, y = data(kind, k)
-    one, two, seven = (fit(X, y, threads, solver=solver) for threads in (1, 2, 7))
+    one, two, seven = (fit(X, y, threads=threads, solver=solver) for threads in (1, 2, 7))
     assert bits(one) == bits(two)
     assert bits(one) == bits(seven)
 
@@ -70,21 +33,21 @@ def test_the_same_bits_for_any_number_of_threads(solver, kind, k, monkeypatch, s
 def test_the_same_bits_without_kernels(solver, kind, monkeypatch, many_pieces):
     monkeypatch.setenv("ARGMAX_COMPILED", "never")
     X, y = data(kind, 3)
-    assert bits(fit(X, y, 1, solver=solver)) == bits(fit(X, y, 7, solver=solver))
+    assert bits(fit(X, y, threads=1, solver=solver)) == bits(fit(X, y, threads=7, solver=solver))
 
 
 @pytest.mark.parametrize("penalty", [{"penalty": "l1"}, {"penalty": "elasticnet", "l1_ratio": 0.5}])
 @pytest.mark.parametrize("kind", ["float64", "csr"])
 def test_the_same_bits_with_l1(penalty, kind, route, many_pieces):
     X, y = data(kind, 4)
-    assert bits(fit(X, y, 1, **penalty)) == bits(fit(X, y, 7, **penalty))
+    assert bits(fit(X, y, threads=1, **penalty)) == bits(fit(X, y, threads=7, **penalty))
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
 @pytest.mark.parametrize("kind", ["float64", "csr"])
 def test_the_same_bits_twice(solver, kind, route, many_pieces):
     X, y = data(kind, 5)
-    model = fit(X, y, 3, solver=solver)
+    model = fit(X, y, threads=3, solver=solver)
     first = bits(model)
     assert bits(model.fit(X, y)) == first
 
@@ -104,7 +67,7 @@ def test_news_on_the_way_change_nothing(monkeypatch):
 def test_the_same_bits_without_any_tricks(kind):
     """Enough data that the sizes of the library itself make several blocks and take the kernels."""
     X, y = data(kind, 5, n=6000, d=60 if kind != "csr" else 200)
-    one, three = fit(X, y, 1), fit(X, y, 3)
+    one, three = fit(X, y, threads=1), fit(X, y, threads=3)
     assert one._layout.compiled
     assert bits(one) == bits(three)
     for name in ("decision_function", "predict_proba"):
@@ -114,7 +77,7 @@ def test_the_same_bits_without_any_tricks(kind):
 @pytest.mark.parametrize("kind", ["float64", "csr"])
 def test_the_same_answers_for_any_number_of_threads(kind, route, many_pieces):
     X, y = data(kind, 5)
-    model = fit(X, y, 1)
+    model = fit(X, y, threads=1)
     alone = model.predict_proba(X).tobytes()
     assert model.set_params(n_threads=7).predict_proba(X).tobytes() == alone
 
@@ -123,7 +86,7 @@ def test_the_same_answers_for_any_number_of_threads(kind, route, many_pieces):
 def test_an_engine_of_ones_own_gives_the_same_bits(kind, route, many_pieces):
     X, y = data(kind, 5)
     own = LinearClassifier(C=0.1, tol=1e-6, engine=Threads(3)).fit(X, y)
-    assert bits(own) == bits(fit(X, y, 1))
+    assert bits(own) == bits(fit(X, y, threads=1))
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=str)
@@ -143,7 +106,7 @@ def test_both_routes_agree(kind, k, monkeypatch, sums):
     found = []
     for route in ("never", "always"):
         monkeypatch.setenv("ARGMAX_COMPILED", route)
-        found.append(fit(X, y, 2, tol=1e-18, solver="newton"))
+        found.append(fit(X, y, threads=2, tol=1e-18, solver="newton"))
     np.testing.assert_allclose(found[0].coef_, found[1].coef_, atol=1e-7)
     objectives = [model.solution_.objective for model in found]
     assert objectives[0] == pytest.approx(objectives[1], rel=1e-12)

@@ -1,0 +1,98 @@
+"""A cluster is a place to compute: the same bits from one worker, from three, and from none."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from argmax.engines import Dask, Stored, remote
+from tests.laws import fits
+from tests.laws.fits import bits, data
+
+distributed = pytest.importorskip("distributed")
+
+
+def fit(*arguments, **options):
+    """A few passes say as much as many."""
+    return fits.fit(*arguments, tol=1e-2, **options)
+
+
+@pytest.fixture(scope="module", params=[1, 3])
+def engine(request):
+    """In-process workers: the real scheduler and protocol, without starting processes."""
+    options = {"n_workers": request.param, "threads_per_worker": 2, "processes": False}
+    with (
+        distributed.LocalCluster(dashboard_address=None, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield Dask(client, timeout=60.0)
+
+
+@pytest.fixture(autouse=True)
+def small(many_shards, monkeypatch):
+    """Vectors of a few weights travel as long ones do."""
+    monkeypatch.setattr(remote, "LONG", 16)
+
+
+def blocks(X, y, weight=None):
+    for part in (slice(0, 45), slice(45, 100)):
+        yield X[part], y[part], None if weight is None else weight[part]
+
+
+@pytest.mark.parametrize(
+    ("kind", "k", "solver"), [("float32", 2, "lbfgs"), ("csr", 5, "newton_cg")]
+)
+def test_rows_in_memory_are_sent(engine, kind, k, solver):
+    X, y = data(kind, k, 100, 8)
+    there, here = fit(X, y, engine=engine, solver=solver), fit(X, y, solver=solver)
+    assert bits(there) == bits(here)
+
+
+@pytest.mark.parametrize(
+    ("kind", "k", "solver"), [("float64", 5, "lbfgs"), ("csr", 2, "newton_cg")]
+)
+def test_rows_in_files_are_read_by_the_workers(engine, kind, k, solver, tmp_path):
+    X, y = data(kind, k, 100, 8)
+    stored = Stored.write(tmp_path, blocks(X, y))
+    there, here = fit(stored, engine=engine, solver=solver), fit(X, y, solver=solver)
+    assert bits(there) == bits(here)
+    assert np.array_equal(there.predict_proba(stored), here.predict_proba(X))
+
+
+def test_an_array_is_cut_anew(engine):
+    array = pytest.importorskip("dask.array")
+    X, y = data("float64", 4, 100, 8)
+    weight = np.random.default_rng(0).integers(0, 3, 100) / 2.0
+    rows, labels = array.from_array(X, chunks=((13, 57, 30), 3)), array.from_array(y, chunks=41)
+    options = {"class_weight": "balanced", "solver": "lbfgs"}
+    there = fit(rows, labels, array.from_array(weight, chunks=100), engine=engine, **options)
+    here = fit(X, y, weight, **options)
+    assert bits(there) == bits(here)
+    assert np.array_equal(there.predict(rows), here.predict(X))
+
+
+def test_an_array_may_hold_sparse_blocks(engine):
+    array = pytest.importorskip("dask.array")
+    X, y = data("csr", 3, 100, 8)
+    dense = array.from_array(X.toarray(), chunks=((70, 30), 8))
+    there = fit(dense.map_blocks(sp.csr_matrix), y, engine=engine, solver="newton_cg")
+    assert bits(there) == bits(fit(X, y, solver="newton_cg"))
+
+
+def test_a_dataframe_brings_the_names_of_its_columns(engine):
+    frame = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    X, y = data("float64", 3, 100, 8)
+    table = pandas.DataFrame(X, columns=list("abcdefgh")).assign(y=np.array(["n", "o", "p"])[y])
+    parts = frame.from_pandas(table, npartitions=3)
+    there = fit(parts[list("abcdefgh")], parts["y"], engine=engine, solver="lbfgs")
+    here = fit(table[list("abcdefgh")], table["y"], solver="lbfgs")
+    assert bits(there) == bits(here)
+    assert there.feature_names_in_.tolist() == list("abcdefgh")
+    assert there.classes_.tolist() == ["n", "o", "p"]
+
+
+@pytest.mark.parametrize("penalty", ["l1", None])
+def test_every_penalty(engine, penalty):
+    X, y = data("float64", 3, 100, 8)
+    options = {"penalty": penalty, "C": 1e-3}
+    assert bits(fit(1e3 * X, y, engine=engine, **options)) == bits(fit(1e3 * X, y, **options))
