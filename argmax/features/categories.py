@@ -8,6 +8,7 @@ import numpy as np
 
 from ..records import Csr, Strings
 from .grams import Analyzer
+from .intake import missing_in
 from .vocabulary import Tally, Vocabulary, sorted_order, taken
 
 __all__ = ["Category", "CategoryLearner"]
@@ -39,6 +40,10 @@ class Category:
         """The category of a column."""
         return "<missing>" if column == len(self.values) else str(self.values.strings[column])
 
+    def names(self) -> list[str]:
+        """The names of all columns."""
+        return self.values.texts() + ["<missing>"] * self.missing
+
     def transform(self, strings: Strings, dtype: Any) -> tuple[Csr, int]:
         """Sparse rows (n, width), and how many values were unknown: their rows are empty."""
         codes = self.values.find(strings)
@@ -63,7 +68,7 @@ class CategoryLearner:
 
     def add(self, strings: Strings) -> None:
         """Read some values."""
-        self.missing += 0 if strings.missing is None else int(strings.missing.sum())
+        self.missing += missing_in(strings)
         for counted in WHOLE.count(strings, self.threads):
             self._tally.absorb(counted.grams, counted.documents)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, final
@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from ..errors import InvalidInput
 from ..records import Csr
 from .categories import Category
-from .intake import Sheet, as_numbers, as_strings, sparse
+from .intake import Sheet, as_numbers, as_strings, missing_in, sparse
 from .numbers import Numbers, NumbersIn
 from .rows import beside, from_dense
 from .text import Text
@@ -30,7 +30,12 @@ class Sparse:
     width: int
 
     def name(self, column: int) -> str:
+        """The place of a column."""
         return f"[{column}]"
+
+    def names(self) -> list[str]:
+        """The names of all columns."""
+        return [self.name(column) for column in range(self.width)]
 
 
 @final
@@ -58,32 +63,33 @@ class Encoding:
         return not (self.sparse or self.categories or self.texts)
 
     @property
-    def parts(self) -> list[tuple[str, Numbers | Sparse | Category | Text]]:
-        """(input column, part), in the order of the output."""
-        return [
-            ("", self.numbers),
-            *self.sparse.items(),
-            *self.categories.items(),
-            *self.texts.items(),
-        ]
+    def parts(self) -> list[tuple[str, Sparse | Category | Text]]:
+        """(input column, part) of all but the numbers, in the order of the output."""
+        return [*self.sparse.items(), *self.categories.items(), *self.texts.items()]
 
     @property
     def width(self) -> int:
-        return sum(part.width for _, part in self.parts)
+        return self.numbers.width + sum(part.width for _, part in self.parts)
 
     def name(self, column: int, called: Mapping[str, str]) -> str:
         """What a column of the output says; ``called`` renames input columns."""
+        if not 0 <= column < self.width:
+            raise InvalidInput(f"column must be in 0 … {self.width - 1}; got {column}.")
+        at = column - self.numbers.width
+        if at < 0:
+            return self.numbers.name(column, called)
         starts = [0, *accumulate(part.width for _, part in self.parts)]
-        if not 0 <= column < starts[-1]:
-            raise InvalidInput(f"column must be in 0 … {starts[-1] - 1}; got {column}.")
-        at = bisect_right(starts, column) - 1
-        return _named(*self.parts[at], column - starts[at], called)
+        place = bisect_right(starts, at) - 1
+        name, part = self.parts[place]
+        return _before(name, part, called) + part.name(at - starts[place])
 
-    def names(self, called: Mapping[str, str]) -> Iterator[str]:
+    def names(self, called: Mapping[str, str]) -> list[str]:
         """The names of all columns of the output."""
+        found = [self.numbers.name(column, called) for column in range(self.numbers.width)]
         for name, part in self.parts:
-            for column in range(part.width):
-                yield _named(name, part, column, called)
+            before = _before(name, part, called)
+            found += [before + rest for rest in part.names()]
+        return found
 
     def transform(
         self, sheet: Sheet, threads: int | None, dtype: Any, ready: Mapping[str, Csr] | None = None
@@ -102,11 +108,11 @@ class Encoding:
             strings = as_strings(name, sheet.columns[name])
             rows, unknown = category.transform(strings, dtype)
             _note(met.unknown, name, unknown)
-            _note(met.missing, name, 0 if strings.missing is None else int(strings.missing.sum()))
+            _note(met.missing, name, missing_in(strings))
             blocks.append(rows)
         for name, text in self.texts.items():
             strings = as_strings(name, sheet.columns[name])
-            _note(met.missing, name, 0 if strings.missing is None else int(strings.missing.sum()))
+            _note(met.missing, name, missing_in(strings))
             done = (ready or {}).get(name)
             blocks.append(text.transform(strings, threads, dtype) if done is None else done)
         return _scipy(beside(blocks)), met
@@ -141,12 +147,9 @@ def numbers_in(sheet: Sheet, names: tuple[str, ...]) -> NumbersIn:
     return NumbersIn([as_numbers(name, sheet.columns[name]) for name in names], sheet.rows)
 
 
-def _named(name: str, part: Any, column: int, called: Mapping[str, str]) -> str:
-    if isinstance(part, Numbers):
-        return part.name(column, called)
-    name = called.get(name, name)
-    between = {Sparse: "", Category: "=", Text: ": "}[type(part)]
-    return f"{name}{between}{part.name(column)}"
+def _before(name: str, part: Sparse | Category | Text, called: Mapping[str, str]) -> str:
+    """What stands before the names of a column's parts: ``features[0]``, ``city=Oslo``, ``note: good``."""
+    return called.get(name, name) + {Sparse: "", Category: "=", Text: ": "}[type(part)]
 
 
 def _note(counts: dict[str, int], name: str, count: int) -> None:

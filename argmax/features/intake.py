@@ -23,7 +23,7 @@ from ..errors import InvalidInput, WrongType
 from ..records import Batch, Csr, Floats, Strings
 from .kinds import is_number
 
-__all__ = ["Sheet", "as_numbers", "as_strings", "sheet"]
+__all__ = ["Sheet", "as_numbers", "as_strings", "missing_in", "sheet"]
 
 Column = Floats | Strings | Csr
 
@@ -250,6 +250,11 @@ def as_strings(name: str, column: Column) -> Strings:
     values, codes = np.unique(column, return_inverse=True)
     texts = [None if np.isnan(value) else written(value) for value in values.tolist()]
     return Strings.of([texts[code] for code in codes.tolist()])
+
+
+def missing_in(strings: Strings) -> int:
+    """How many of the strings are missing."""
+    return 0 if strings.missing is None else int(strings.missing.sum())
 
 
 def written(number: float) -> str:

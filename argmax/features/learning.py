@@ -14,13 +14,13 @@ from ..records import Csr
 from .categories import CategoryLearner
 from .encoding import Encoding, Sparse, numbers_in, sparse_column
 from .hashing import Collisions
-from .intake import Sheet, as_strings
+from .intake import Sheet, as_strings, missing_in
 from .kinds import SAMPLE, infer_kind
 from .numbers import Moments, Numbers
 from .settings import Settings
 from .text import TextLearner
 
-__all__ = ["Learner", "decided", "refused"]
+__all__ = ["Columns", "Learner", "decided", "refused"]
 
 
 # Kinds
@@ -92,12 +92,11 @@ def listed(names: list[str]) -> str:
 
 @final
 class Learner:
-    """Reads sheets in order, each once; ``keep`` remembers the counts of texts for ``rows``."""
+    """Reads sheets in order, each once; ``keep`` remembers the counts of texts for ``ready``."""
 
     def __init__(self, columns: Columns, settings: Settings, keep: bool) -> None:
         self.settings, self.keep, kinds = settings, keep, columns.kinds
         self.names = list(kinds)
-        self.rows = 0
         self.missing = dict.fromkeys(kinds, 0)
         by_kind: dict[str, list[str]] = {"number": [], "category": [], "text": []}
         for name, kind in kinds.items():
@@ -117,7 +116,6 @@ class Learner:
     def add(self, sheet: Sheet) -> None:
         """Read one sheet."""
         self._same_columns(sheet)
-        self.rows += sheet.rows
         if self._numbers:
             self._moments.add(numbers_in(sheet, self._numbers))
         for name in self._sparse:
@@ -126,7 +124,7 @@ class Learner:
         for name, learner in learners.items():
             strings = as_strings(name, sheet.columns[name])
             learner.add(strings)
-            self.missing[name] += 0 if strings.missing is None else int(strings.missing.sum())
+            self.missing[name] += missing_in(strings)
 
     def encoding(self) -> Encoding:
         """What was learned."""

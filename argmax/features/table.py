@@ -222,7 +222,7 @@ class Table(TransformerMixin, BaseEstimator):
         """What the columns of the result are: ``size``, ``size=<missing>``, ``city=Oslo``, ``note: good``."""
         check_is_fitted(self)
         called = renamed(input_features, self._state.kinds, self._state.named)
-        return np.array(list(self._state.encoding.names(called)), dtype=object)
+        return np.array(self._state.encoding.names(called), dtype=object)
 
     def feature_name(self, column: int) -> str:
         """The name of one column of the result, without making all of them.

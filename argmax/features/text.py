@@ -16,6 +16,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import checks
 from ..records import Csr, Floats, Ints, Strings
 from .grams import Analyzer, Counted
 from .hashing import Census, Collisions, Slots, fingerprints
@@ -34,22 +35,23 @@ SMALL_TERMS = 1.0 + np.log(np.maximum(np.arange(256.0), 1.0))
 class TextOptions:
     """What a user may choose about text; ``Table`` explains each and checks them."""
 
-    analyzer: str = "word"
-    ngrams: tuple[int, int] = (1, 1)
-    lowercase: bool = True
-    min_count: int = 1
-    max_share: float = 1.0
-    max_features: int | None = None
-    weight: str = "tfidf"
-    sublinear: bool = False
-    smooth: bool = True
-    norm: str | None = "l2"
-    hash_bits: int | None = None
-    signed: bool = False
-    examples: int = 0
+    analyzer: str
+    ngrams: tuple[int, int]
+    lowercase: bool
+    min_count: int
+    max_share: float
+    max_features: int | None
+    weight: str
+    sublinear: bool
+    smooth: bool
+    norm: str | None
+    hash_bits: int | None
+    signed: bool
+    examples: int
 
     @property
     def cut(self) -> Analyzer:
+        """How texts become n-grams."""
         return Analyzer(self.analyzer, self.ngrams, self.lowercase)
 
     @property
@@ -124,6 +126,12 @@ class Text:
         known = self.examples.get(column)
         return f"#{column}" + (f" ({', '.join(known)})" if known else "")
 
+    def names(self) -> list[str]:
+        """The names of all columns."""
+        if isinstance(self.keys, Vocabulary):
+            return self.keys.texts()
+        return [self.name(column) for column in range(self.width)]
+
     def transform(self, texts: Strings, threads: int | None, dtype: Any) -> Csr:
         """Sparse rows (n, width)."""
 
@@ -185,9 +193,9 @@ class TextLearner(ABC):
         """The rows of all texts that were read, once."""
 
     @property
+    @abstractmethod
     def collisions(self) -> Collisions | None:
         """What hashing put together; None with a dictionary."""
-        return None
 
 
 @final
@@ -232,9 +240,12 @@ class DictionaryLearner(TextLearner):
             return text.weighted(arranged(counted, columns, np.ones(len(columns), np.int32)), dtype)
 
         parts, self._kept = self._kept, []
-        return stacked(
-            list(in_order(weighted, parts, thread_count(self.threads))), text.width, dtype
-        )
+        done = in_order(weighted, parts, thread_count(self.threads))
+        return stacked(list(done), text.width, dtype)
+
+    @property
+    def collisions(self) -> None:
+        return None
 
 
 @final
@@ -244,6 +255,11 @@ class HashLearner(TextLearner):
     def __init__(self, options: TextOptions, threads: int | None, keep: bool) -> None:
         super().__init__(options, threads, keep)
         self._slots = Slots(options.hash_bits or 0, options.signed)
+        checks.memory(
+            25.0 * len(self._slots),
+            f"a text hashed to 2^{options.hash_bits} columns",
+            "Use fewer hash_bits.",
+        )
         self._census = Census(self._slots, options.examples)
         self._met = np.zeros(len(self._slots) if options.counts_documents else 0, np.int64)
         self._kept: list[Counts] = []
@@ -257,7 +273,7 @@ class HashLearner(TextLearner):
         for grams, prints, counts in self.options.cut.count(texts, self.threads, rows):
             self._census.add(grams, prints)
             if len(self._met):
-                self._met += np.bincount(counts.indices, minlength=len(self._met))
+                np.add.at(self._met, counts.indices, 1)
             if self.keep:
                 self._kept.append(counts)
 
@@ -270,11 +286,12 @@ class HashLearner(TextLearner):
         return Text(self.options, self._slots, factors, self._census.found)
 
     def rows(self, text: Text, dtype: Any) -> Csr:
+        def weighted(counts: Counts) -> tuple[Counts, Floats]:
+            return text.weighted(counts, dtype)
+
         parts, self._kept = self._kept, []
-        weighted = in_order(
-            lambda counts: text.weighted(counts, dtype), parts, thread_count(self.threads)
-        )
-        return stacked(list(weighted), text.width, dtype)
+        done = in_order(weighted, parts, thread_count(self.threads))
+        return stacked(list(done), text.width, dtype)
 
     @property
     def collisions(self) -> Collisions:

@@ -163,6 +163,10 @@ class Vocabulary:
     def __setstate__(self, strings: Strings) -> None:
         self.__init__(strings)
 
+    def texts(self) -> list[str]:
+        """The strings, as Python's."""
+        return [value.decode("utf-8") for value in byte_strings(self.strings)]
+
     def find(self, strings: Strings) -> Ints:
         """(n,) the column of each string, or −1."""
         if self._large is not None or by_kernel(PYTHON_COST * len(strings)):
