@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import choice
-from ..errors import BadFile, InvalidInput
+from ..errors import BadFile, InvalidInput, WrongType
 from ..features import KINDS, infer_kind
 from .cells import Cell
 from .readers import Reader, Way, chosen
@@ -52,6 +52,8 @@ class Column:
 
 def described(way: Way, reader: Reader, kinds: Mapping[str, str]) -> tuple[Column, ...]:
     """The columns of a table: kinds as the caller or the format says, else inferred from a sample."""
+    if not isinstance(kinds, Mapping):
+        raise WrongType(f"kinds must be a dict of columns and their kinds; got {kinds!r}.")
     for name in chosen(list(kinds), reader.names, "kinds"):
         choice(f"kinds[{name!r}]", kinds[name], KINDS)
         if kinds[name] not in (reader.fixed.get(name, kinds[name]), "ignore"):

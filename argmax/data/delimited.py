@@ -55,7 +55,8 @@ class Delimited(Reader):
     def __init__(self, way: Way, delimiter: str) -> None:
         self._way, self._delimiter = way, delimiter
         # The module has one limit for the whole process: it is raised, never lowered.
-        csv.field_size_limit(max(csv.field_size_limit(), way.limits.field_bytes))
+        longest = min(way.limits.field_bytes, 2**31 - 1)  # what every platform can hold
+        csv.field_size_limit(max(csv.field_size_limit(), longest))
         self.fixed = {}
         rows = _Rows(way, delimiter)
         header = rows.header()
@@ -71,7 +72,8 @@ class Delimited(Reader):
         table = Columns(self.names)
         for fields, lines in source.groups(few, len(self.names)):
             table.extend(fields, lines)
-            if len(table) and (source.feed.fresh or len(table) + few > rows):
+            ended = source.feed.fresh and table.worth(source.feed.weight)
+            if ended or len(table) + few > rows:
                 yield TextPiece(self._way, *table.take(), source.feed.taken())
         if len(table):
             yield TextPiece(self._way, *table.take(), source.feed.taken())
@@ -115,7 +117,7 @@ class _Rows:
                 ends.append(reader.line_num)
                 if feed.fresh or len(rows) == most:
                     yield self._group(rows, ends, width)
-                    rows, ends = [], ends[-1:]
+                    rows, ends, feed.fresh = [], ends[-1:], False
         except (csv.Error, _Endless) as error:
             self._group(rows, ends, width)  # an earlier row may say better what is wrong
             raise self._broken(error, ends[-1] + 1) from error
@@ -183,13 +185,14 @@ class _Endless(Exception):
 class _Feed:
     """The lines of a file for ``csv.reader``, with an eye on how much a row takes.
 
-    ``fresh`` is set when a block starts; ``open`` bounds the bytes handed out since whoever reads set
-    it to 0, which is after each row; ``cut`` says that the file ends without a newline.
+    ``fresh`` is set when a block starts, and ``open`` bounds the bytes handed out since whoever reads set
+    it to 0, which is after each row. ``weight`` counts the bytes since ``taken`` was last asked, and
+    ``cut`` says that the file ends without a newline.
     """
 
     def __init__(self, way: Way, delimiter: str, last: bool) -> None:
         self._way, self._mark, self._last = way, delimiter.encode("utf-8"), last
-        self.fresh, self.cut, self.open, self._taken = False, False, 0, 0
+        self.fresh, self.cut, self.open, self.weight = False, False, 0, 0
 
     def lines(self) -> Iterator[str]:
         for block in self._way.blocks(self._last):
@@ -199,13 +202,13 @@ class _Feed:
                 self._check_widths(block)
             self.fresh, self.cut = True, block.cut
             self.open += len(block.data)
-            self._taken += len(block.data)
+            self.weight += len(block.data)
             yield from io.StringIO(block.text(), newline="\n")
 
     def taken(self) -> int:
-        """Bytes handed out since this was last asked. A block that has started is then not fresh."""
-        size, self._taken, self.fresh = self._taken, 0, False
-        return size
+        """Bytes handed out since this was last asked."""
+        weight, self.weight = self.weight, 0
+        return weight
 
     def _check_widths(self, block: Block) -> None:
         """Refuse a line with too many fields before a string is made of each."""

@@ -67,8 +67,9 @@ class JsonLines(Reader):
     ) -> Iterator[Piece]:
         few = min(rows, TOGETHER)
         table = Columns(self.names)
+        weight = 0
         for block in self._way.blocks(last):
-            weight = len(block.data)
+            weight += len(block.data)
             found = self._objects(block)
             while group := list(islice(found, few)):
                 values = [self._row(line, pairs, strict) for line, pairs in group]
@@ -76,8 +77,11 @@ class JsonLines(Reader):
                 if len(table) + few > rows:
                     yield self._piece(table, columns, weight)
                     weight = 0
-            if len(table):
+            if table.worth(weight):
                 yield self._piece(table, columns, weight)
+                weight = 0
+        if len(table):
+            yield self._piece(table, columns, weight)
 
     def _piece(self, table: Columns, columns: Sequence[str], weight: int) -> TextPiece:
         found, lines = table.take()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from ..checks import number
+from ..checks import number, positive_integer
 from ..errors import ResourceLimit
 
 __all__ = ["FREE", "Limits"]
@@ -20,7 +20,7 @@ class Limits:
     =============== ======= ====================================================================
     total_bytes       1 TiB of content, decompressed
     spool_bytes      16 GiB of standard input, kept on disk so that it can be read again
-    line_bytes       16 MiB in one line, or in one row of a CSV file that goes on over several lines
+    line_bytes        8 MiB in one line, or in one row of a CSV file that goes on over several lines
     field_bytes       4 MiB in one value
     columns         100,000 columns
     features          10⁸   largest index of a feature in an svmlight file
@@ -35,7 +35,7 @@ class Limits:
 
     total_bytes: int = 2**40
     spool_bytes: int = 2**34
-    line_bytes: int = 2**24
+    line_bytes: int = 2**23
     field_bytes: int = 2**22
     columns: int = 100_000
     features: int = 10**8
@@ -43,7 +43,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            number(f"limits.{field.name}", getattr(self, field.name), 1)
+            name, value = f"limits.{field.name}", getattr(self, field.name)
+            number(name, value, 1) if field.name == "ratio" else positive_integer(name, value)
 
     def exceeded(self, name: str, what: str) -> ResourceLimit:
         """The error to raise when ``what`` goes beyond the limit called ``name``."""

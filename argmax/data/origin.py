@@ -12,7 +12,7 @@ import weakref
 from abc import ABC, abstractmethod
 from typing import Any, BinaryIO, Protocol, final
 
-from ..errors import BadFile, ResourceLimit, Unsupported
+from ..errors import ArgmaxError, BadFile, ResourceLimit, Unsupported, WrongType
 from .limits import Limits, readable
 
 __all__ = ["Origin", "Readable", "find"]
@@ -135,17 +135,26 @@ def find(path: str | os.PathLike[str], limits: Limits, once: bool) -> Origin:
     What is not a regular file (standard input, a named pipe) is copied to a temporary file first, or
     with ``once`` read as it comes.
     """
-    place = os.fspath(path)
+    try:
+        place = os.fsdecode(path)
+    except TypeError as error:
+        raise WrongType(f"path must be the name of a file; got {path!r}.") from error
     if place == "-":
         return _stream(sys.stdin.buffer, "standard input", limits, once)
     try:
         mode = os.stat(place).st_mode
+        if stat.S_ISREG(mode):
+            return File(place, place)
+        if not stat.S_ISDIR(mode):
+            return _pipe(place, limits, once)
     except (OSError, ValueError) as error:  # a path with a NUL byte is a ValueError
+        if isinstance(error, ArgmaxError):
+            raise
         raise _unreadable(error, place) from error
-    if stat.S_ISDIR(mode):
-        raise BadFile("this is a folder. Name one file in it.", path=place)
-    if stat.S_ISREG(mode):
-        return File(place, place)
+    raise BadFile("this is a folder. Name one file in it.", path=place)
+
+
+def _pipe(place: str, limits: Limits, once: bool) -> Origin:
     stream = open(place, "rb")  # noqa: SIM115, closed with the origin
     origin = _stream(stream, place, limits, once)
     weakref.finalize(origin, stream.close)

@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Callable
 from typing import Any, BinaryIO, final
 
-from ..errors import BadFile, MissingExtra
-from .limits import Limits
+from ..errors import BadFile, MissingExtra, ResourceLimit
+from .limits import Limits, readable
 from .origin import Origin, Readable
 
 __all__ = ["Unpacked", "packing"]
@@ -39,10 +39,13 @@ class Unpacked:
 
     def __init__(self, origin: Origin, limits: Limits, last: bool = False) -> None:
         self._path, self._limits = origin.path, limits
-        self._raw = _Counted(origin.open(last))
+        self._raw, self._size = _Counted(origin.open(last)), 0
         self.packing = packing(self._raw.peek())
-        self._content = _OPENERS[self.packing](self._raw)
-        self._size = 0
+        try:
+            self._content = _OPENERS[self.packing](self._raw)
+        except BaseException:
+            self._raw.close()
+            raise
 
     def __enter__(self) -> Unpacked:
         return self
@@ -63,9 +66,12 @@ class Unpacked:
             self._limits.expansion(self._raw.count, self._size, f"{self._path} ({self.packing})")
         return part
 
-    def _broken(self, error: Exception) -> BadFile:
+    def _broken(self, error: Exception) -> BadFile | ResourceLimit:
         if self.packing is None:
             return BadFile(f"reading failed: {error}.", path=self._path)
+        if "Memory usage limit" in str(error):
+            what = f"{self._path} (xz) needs more than {readable(DICTIONARY)} to be unpacked"
+            return ResourceLimit(f"{what}. Unpack it first: xz -d.")
         ended = isinstance(error, EOFError)
         problem = "end in the middle: the file is cut off" if ended else f"are damaged ({error})"
         return BadFile(
@@ -108,10 +114,9 @@ class _Xz:
 
     def read(self, size: int, /) -> bytes:
         while True:
-            if self._decoder.eof:
-                rest = self._decoder.unused_data.lstrip(b"\0") or self._raw.read(2**16).lstrip(
-                    b"\0"
-                )
+            if self._decoder.eof:  # another stream may follow, or zeros that fill a block
+                rest = self._decoder.unused_data.lstrip(b"\0")
+                rest = rest or self._raw.read(2**16).lstrip(b"\0")
                 if not rest:
                     return b""
                 self._decoder = self._new()

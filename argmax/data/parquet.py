@@ -179,7 +179,7 @@ class _ArrowPiece(Piece):
             return np.asarray(values.to_numpy(zero_copy_only=False))
 
     def _place(self, row: int) -> tuple[int | None, str]:
-        return None, f"row {self._first + row + 1}: "
+        return None, f"row {self._first + row + 1}"
 
 
 def _strings(column: Any, way: Way) -> Strings:

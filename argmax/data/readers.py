@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
@@ -18,7 +19,10 @@ from .limits import Limits
 from .origin import Origin
 from .packing import Unpacked
 
-__all__ = ["Piece", "Reader", "TextPiece", "Way", "unique_names"]
+__all__ = ["Columns", "Piece", "Reader", "TextPiece", "Way", "chosen", "unique_names"]
+
+ROWS, BYTES = 64, 2**20
+"""A piece goes on over several blocks until it has so many rows, or so many bytes."""
 
 
 @final
@@ -75,7 +79,7 @@ class Piece(ABC):
 
     @abstractmethod
     def _place(self, row: int) -> tuple[int | None, str]:
-        """Where a row is: its line, or words for the start of a sentence."""
+        """Where a row is: its line; or where there are no lines, words that say so."""
 
     def _parsed(self, name: str, cells: Sequence[Cell]) -> NDArray[np.float64]:
         """Cells as numbers, or the error that names the first that is none."""
@@ -87,7 +91,8 @@ class Piece(ABC):
 
     def _not_a_number(self, name: str, row: int, cell: str, advice: str = "") -> BadFile:
         line, words = self._place(row)
-        problem = f"{words}{shown(cell)} is not a finite number, and the column is read as numbers."
+        value = f"{words}: {shown(cell)}" if words else shown(cell)
+        problem = f"{value} is not a finite number, and the column is read as numbers."
         usual = f"Pass kinds={{{name!r}: 'category'}} (or 'text'), or list it in missing=."
         return BadFile(f"{problem} {advice or usual}", path=self._way.path, line=line, column=name)
 
@@ -97,7 +102,7 @@ class Piece(ABC):
         limits = self._way.limits
         if lengths.max(initial=0) > limits.field_bytes:
             line, words = self._place(int(lengths.argmax()))
-            where = f"{self._way.path}, line {line}" if line else f"{self._way.path}, {words[:-2]}"
+            where = f"{self._way.path}, {words or f'line {line}'}"
             raise limits.exceeded("field_bytes", f"{where}: the value of {name!r} is too long")
         return strings
 
@@ -173,6 +178,10 @@ class Columns:
     def __len__(self) -> int:
         return len(self._lines)
 
+    def worth(self, weight: int) -> bool:
+        """Whether these rows, of so many bytes, are worth the work that each column of a piece is."""
+        return len(self) >= ROWS or (weight >= BYTES and len(self) > 0)
+
     def extend(self, rows: Sequence[Sequence[Any]], lines: Sequence[int]) -> None:
         """Add rows, and the lines where they start."""
         for column, cells in zip(self._columns, zip(*rows, strict=True), strict=False):
@@ -199,7 +208,7 @@ def unique_names(names: Sequence[str], way: Way, line: int | None = None) -> tup
     if len(names) > way.limits.columns:
         raise way.limits.exceeded("columns", f"{way.path} has {len(names):,} columns or more")
     if len(set(names)) < len(names):
-        first = next(name for i, name in enumerate(names) if name in names[:i])
+        first = next(name for name, count in Counter(names).items() if count > 1)
         where = [i + 1 for i, name in enumerate(names) if name == first]
         raise BadFile(
             f"two columns are called {shown(first)}: number {where[0]} and number {where[1]}. Give "
@@ -215,8 +224,9 @@ def chosen(names: Sequence[str], known: Sequence[str], what: str) -> list[str]:
     """The names, each once; raises on one that is not known."""
     import difflib
 
+    there = set(known)
     for name in names:
-        if name not in known:
+        if name not in there:
             near = difflib.get_close_matches(str(name), known, n=1)
             advice = f"Did you mean {near[0]!r}?" if near else f"The columns are {listed(known)}."
             raise InvalidInput(f"{what} names the column {name!r}, which is not there. {advice}")

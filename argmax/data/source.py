@@ -219,29 +219,23 @@ class Source:
         A batch is also cut where a block of the file ends (about 256 KiB), so that memory does not
         grow with ``rows``. The same file gives the same batches.
         """
-        names = self._chosen(columns, strings)
-        as_strings = set(_names(strings)) | {
-            n for n, kind in self.kinds.items() if kind != "number"
-        }
-        return self._batches(names, as_strings, positive_integer("rows", rows), columns is None)
-
-    def _chosen(self, columns: Iterable[str] | None, strings: Iterable[str]) -> list[str]:
-        known = tuple(self.kinds)
-        if columns is None:
-            columns = [name for name, kind in self.kinds.items() if kind != "ignore"]
-        first = chosen(_names(columns), known, "columns")
-        names = list(dict.fromkeys([*first, *chosen(_names(strings), known, "strings")]))
+        kinds = self.kinds
+        given = [name for name, kind in kinds.items() if kind != "ignore"]
+        first = given if columns is None else chosen(_names(columns), tuple(kinds), "columns")
+        as_strings = chosen(_names(strings), tuple(kinds), "strings")
+        names = list(dict.fromkeys([*first, *as_strings]))
         if not names:
             raise InvalidInput(f"{self.path}: no column is left to read. Name some, or set kinds=.")
-        return names
+        numbers = {name for name in names if kinds[name] == "number"} - set(as_strings)
+        return self._batches(names, numbers, positive_integer("rows", rows), columns is None)
 
     def _batches(
-        self, names: list[str], as_strings: set[str], rows: int, strict: bool
+        self, names: list[str], numbers: set[str], rows: int, strict: bool
     ) -> Iterator[Batch]:
         self._missing, self._rows = dict.fromkeys(names, 0), 0
         for piece in self._reader.pieces(names, rows, strict=strict, last=True):
             columns = {
-                name: piece.strings(name) if name in as_strings else piece.numbers(name)
+                name: piece.numbers(name) if name in numbers else piece.strings(name)
                 for name in names
             }
             batch = Batch(columns, self._rows)

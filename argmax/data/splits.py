@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, final, overload
+from typing import Any, TypeAlias, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,11 @@ STRETCH = 100
 """Consecutive rows among which the share of the test rows is as asked for."""
 
 
+_Numbers: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
 @overload
-def split(rows: int, test: float = ..., seed: int = ...) -> tuple[NDArray[np.int64], ...]: ...
+def split(rows: int, test: float = ..., seed: int = ...) -> _Numbers: ...
 @overload
 def split(rows: Source, test: float = ..., seed: int = ...) -> tuple[Part, Part]: ...
 def split(rows: int | Source, test: float = 0.2, seed: int = 0) -> Any:

@@ -78,10 +78,8 @@ class SvmLight(Reader):
         except UnicodeDecodeError:
             block.text()  # says which byte is wrong
             raise
-        weight = sum(map(len, pairs))
-        texts = {LABEL: labels, FEATURES: [pair.decode("ascii").strip() for pair in pairs]}
-        texts_piece = TextPiece(self._way, texts, lines, weight)
-        return _SvmPiece(self._way, texts_piece, self._rows(pairs, lines, width))
+        column = TextPiece(self._way, {LABEL: labels}, lines, sum(map(len, pairs)))
+        return _SvmPiece(self._way, column, pairs, self._rows(pairs, lines, width))
 
     def _rows(self, pairs: list[bytes], lines: list[int], width: int) -> Csr:
         indptr = np.zeros(len(pairs) + 1, np.int64)
@@ -158,28 +156,30 @@ def _float(value: bytes) -> float:
 
 @final
 class _SvmPiece(Piece):
-    """Labels and pairs as text, and the pairs as sparse rows."""
+    """The labels, and the pairs as they stand and as sparse rows."""
 
-    def __init__(self, way: Way, texts: TextPiece, features: Csr) -> None:
-        self._way, self._texts, self.features = way, texts, features
+    def __init__(self, way: Way, labels: TextPiece, pairs: list[bytes], features: Csr) -> None:
+        self._way, self._labels, self._pairs, self.features = way, labels, pairs, features
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self._labels)
 
     @property
     def weight(self) -> int:
-        return self._texts.weight
+        return self._labels.weight
 
     def numbers(self, name: str) -> NDArray[np.float64] | Csr:
-        return self.features if name == FEATURES else self._texts.numbers(name)
+        return self.features if name == FEATURES else self._labels.numbers(name)
 
     def strings(self, name: str) -> Strings:
         if name == FEATURES:
             raise Unsupported("the features of an svmlight file are numbers, not strings.")
-        return self._texts.strings(name)
+        return self._labels.strings(name)
 
-    def sample(self, name: str) -> Sequence[Cell] | NDArray[np.float64]:
-        return self._texts.sample(name)
+    def sample(self, name: str) -> Sequence[Cell]:
+        if name == FEATURES:
+            return [pairs.decode("ascii").strip() for pairs in self._pairs]
+        return self._labels.sample(name)
 
     def _place(self, row: int) -> tuple[int | None, str]:
-        return self._texts._place(row)
+        return self._labels._place(row)

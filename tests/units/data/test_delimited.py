@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argmax.data import Limits, blocks, open_table
+from argmax.data import Limits, blocks, open_table, readers
 from argmax.data.delimited import best_delimiter
 from argmax.errors import BadFile, ResourceLimit
 from tests.units.data.tables import table
@@ -164,5 +164,14 @@ def test_a_line_just_within_the_limit_is_read(file):
 
 def test_blocks_of_blank_lines_make_no_empty_batches(file, monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK", 16)
+    monkeypatch.setattr(readers, "ROWS", 1)
     source = open_table(file("x,y\n" + "\n" * 100 + "1,a\n" + "\n" * 100 + "2,b\n" + "\n" * 100))
     assert [len(batch) for batch in source.batches()] == [1, 1]
+
+
+def test_wide_rows_are_read_some_at_a_time(file):
+    width, rows = 1500, 150
+    line = ",".join(["12"] * width)
+    source = open_table(file(",".join(f"c{i}" for i in range(width)) + f"\n{line}" * rows))
+    assert len(next(source.batches(["c0", "c1"]))) >= readers.ROWS
+    assert sum(map(len, source.batches(["c0"]))) == rows

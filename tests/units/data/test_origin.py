@@ -2,6 +2,7 @@
 
 import io
 import os
+import pickle
 import sys
 import tempfile
 import threading
@@ -10,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from argmax.data import Limits, open_table
-from argmax.errors import BadFile, ResourceLimit, Unsupported
+from argmax.errors import BadFile, MissingExtra, ResourceLimit, Unsupported, WrongType
 from tests.units.data.tables import table
 
 CONTENT = b"city,size\n" + b"Oslo,1\nRome,2\nBern,2.5\n" * 400
@@ -107,3 +108,28 @@ def test_no_such_file(tmp_path, name):
 def test_a_folder(tmp_path):
     with pytest.raises(BadFile, match="this is a folder"):
         open_table(tmp_path)
+
+
+@pytest.mark.parametrize("path", [None, 3, ["table.csv"]])
+def test_a_path_is_a_name(path):
+    with pytest.raises(WrongType, match="path must be the name of a file"):
+        open_table(path)
+
+
+def test_a_source_of_a_file_travels_between_processes(tmp_path):
+    path = tmp_path / "table"
+    path.write_bytes(CONTENT)
+    source = open_table(path)
+    again = pickle.loads(pickle.dumps(source))
+    assert table(again.batches()) == table(source.batches())
+
+
+@pytest.mark.parametrize("content", [b"PAR1 and so on", b"\x28\xb5\x2f\xfd and so on"])
+def test_a_package_that_is_not_there_is_named_with_the_way_to_get_it(
+    tmp_path, monkeypatch, content
+):
+    path = tmp_path / "table"
+    path.write_bytes(content)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match=r'pip install "argmax\[io\]"'):
+        open_table(path)

@@ -206,13 +206,21 @@ def test_columns_that_are_not_there(tickets, asked):
 def test_limits_are_numbers_from_1():
     with pytest.raises(InvalidInput, match=r"limits\.ratio"):
         Limits(ratio=0)
-    with pytest.raises(WrongType, match=r"limits\.columns"):
-        Limits(columns="many")
+    for wrong in ("many", 2.5):
+        with pytest.raises(WrongType, match=r"limits\.columns"):
+            Limits(columns=wrong)
+
+
+def test_kinds_are_a_dict(tickets):
+    with pytest.raises(WrongType, match="kinds must be a dict"):
+        open_table(tickets, kinds=["text"])
 
 
 def test_a_file_that_unpacks_to_much_more_than_it_is(tmp_path):
     path = tmp_path / "bomb"
-    path.write_bytes(gzip.compress(b"a,b\n") + gzip.compress((b"word " * 200 + b",2\n") * 1000) * 40)
+    path.write_bytes(
+        gzip.compress(b"a,b\n") + gzip.compress((b"word " * 200 + b",2\n") * 1000) * 40
+    )
     with pytest.raises(ResourceLimit, match=r"gzip.*limits=Limits\(ratio="):
         list(open_table(path).batches())
     assert len(next(open_table(path, limits=Limits(ratio=2000)).batches())) > 100
