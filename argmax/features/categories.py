@@ -9,7 +9,8 @@ import numpy as np
 from ..records import Csr, Strings
 from .grams import Analyzer
 from .intake import missing_in
-from .vocabulary import Tally, Vocabulary, sorted_order, taken
+from .sorting import sorted_order
+from .vocabulary import Tally, Vocabulary, taken
 
 __all__ = ["Category", "CategoryLearner"]
 

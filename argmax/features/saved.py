@@ -18,8 +18,9 @@ from .hashing import Collisions, Slots
 from .kinds import KINDS
 from .numbers import Numbers
 from .settings import Settings, kinds_given, settings
+from .sorting import ascending
 from .text import Text, TextOptions
-from .vocabulary import Vocabulary, ascending, joined
+from .vocabulary import Vocabulary, joined
 
 __all__ = ["State", "options", "rebuilt", "tensors"]
 

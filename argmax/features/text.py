@@ -22,7 +22,8 @@ from .grams import Analyzer, Counted
 from .hashing import Census, Collisions, Slots, fingerprints
 from .parallel import in_order, thread_count
 from .rows import Counts, arranged, stacked
-from .vocabulary import Tally, Vocabulary, sorted_order, taken
+from .sorting import sorted_order
+from .vocabulary import Tally, Vocabulary, taken
 
 __all__ = ["Text", "TextLearner", "TextOptions"]
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from argmax.errors import ResourceLimit
 from argmax.features import characters, vocabulary
-from argmax.features.vocabulary import Tally, Vocabulary, ascending, sorted_order, taken
+from argmax.features.sorting import ascending, sorted_order
+from argmax.features.vocabulary import Tally, Vocabulary, taken
 from argmax.kernels import text
 from argmax.records import Strings
 
