@@ -99,6 +99,10 @@ def test_30_killed_at_random_moments_of_training_and_saving(tmp):
     assert found["checkpoints"] + found["models"] > 0
 
 
+def twice(x):
+    return 2.0 * x
+
+
 @alone
 def test_31_a_full_disk_leaves_the_old_file_and_nothing_else(tmp):
     X, y = problem()
@@ -113,19 +117,10 @@ def test_31_a_full_disk_leaves_the_old_file_and_nothing_else(tmp):
     assert not hasattr(training, "coef_")
     assert os.listdir(tmp) == ["model"]
     assert Path(path).read_bytes() == before
-
-
-def twice(x):
-    return 2.0 * x
-
-
-@alone
-def test_31_kernels_compile_without_a_place_to_keep_them(tmp):
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-    os.environ["ARGMAX_CACHE_DIR"] = tmp
+    os.environ["ARGMAX_CACHE_DIR"] = os.path.join(tmp, "cache")
     from argmax.kernels.compile import cache_folder, kernel
 
-    assert cache_folder() is not None  # it can be written, until it is full
+    assert cache_folder() is not None  # until it is full
     assert kernel(twice)(21.0) == 42.0
 
 

@@ -21,7 +21,7 @@ def _a_look_after_every_sweep(monkeypatch):
 def make(solver, kind="float64", k=3, compiled=False, **options):
     """A problem of some ten passes; the dual likes strong penalties."""
     C = 0.03 if isinstance(solver, Dual) else 3.0
-    return problems.classes(kind, 200, 8, k, compiled=compiled, weighted=True, C=C, **options)
+    return problems.classes(kind, 120, 6, k, compiled=compiled, weighted=True, C=C, **options)
 
 
 def solve(solver, F, state=None, callbacks=(), tol=1e-9, **options):
