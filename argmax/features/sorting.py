@@ -58,7 +58,8 @@ def sorted_order(strings: Strings) -> Ints:
 
 def _changes(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Where a value differs from the one before it."""
-    return np.diff(values, prepend=values[:1]) != 0
+    changes: NDArray[np.bool_] = np.diff(values, prepend=values[:1]) != 0
+    return changes
 
 
 def _eight_bytes(strings: Strings, which: Ints, word: int) -> NDArray[np.uint64]:
