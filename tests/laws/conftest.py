@@ -25,5 +25,5 @@ def sums(request, monkeypatch, many_pieces):
 def many_shards(monkeypatch, many_pieces):
     """More shards than are added in one row, from a hundred rows of 8 numbers."""
     monkeypatch.setattr(shard_sizes, "BLOCK_WORK", (150, 4000))
-    monkeypatch.setattr(shard_sizes, "SHARD_BYTES", 2200)
+    monkeypatch.setattr(shard_sizes, "SHARD_BYTES", 1600)
     monkeypatch.setattr(shard_sizes, "GRADIENTS", 0)

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from argmax.engines import Dask, Stored, remote
+from argmax.engines import Dask, Held, Stored, remote
+from argmax.engines import shards as sizes
+from argmax.engines.base import BRANCHES
+from argmax.records import Truth
 from tests.laws import fits
 from tests.laws.fits import bits, data
 
@@ -29,7 +32,8 @@ def engine(request):
 
 @pytest.fixture(autouse=True)
 def small(many_shards, monkeypatch):
-    """Vectors of a few weights travel as long ones do."""
+    """A few shards, and vectors of a few weights that travel as long ones do."""
+    monkeypatch.setattr(sizes, "SHARD_BYTES", 8000)
     monkeypatch.setattr(remote, "LONG", 16)
 
 
@@ -89,6 +93,15 @@ def test_a_dataframe_brings_the_names_of_its_columns(engine):
     assert bits(there) == bits(here)
     assert there.feature_names_in_.tolist() == list("abcdefgh")
     assert there.classes_.tolist() == ["n", "o", "p"]
+
+
+def test_many_sums_are_added_on_the_workers(engine, monkeypatch):
+    monkeypatch.setattr(sizes, "SHARD_BYTES", 1600)
+    X, y = data("float64", 3, 100, 8)
+    here = fit(X, y, solver="lbfgs")
+    held = Held(X, Truth(y), here.classes_).cut(here._layout)
+    assert len(held) > BRANCHES
+    assert bits(fit(X, y, engine=engine, solver="lbfgs")) == bits(here)
 
 
 @pytest.mark.parametrize("penalty", ["l1", None])

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from argmax import engines
-from argmax.engines import Shard, Stored
+from argmax.engines import Held, Shard, Stored
+from argmax.records import Truth
 from argmax.solvers import Proximal
 from tests.laws import fits
 from tests.laws.fits import bits, fit
@@ -104,6 +104,6 @@ def test_the_shards_are_the_same(store, many_shards):
     X, y = data("float64", 3)
     model, stored = fit(X, y), store(X, y)
     layout = model._layout
-    held = engines.Held(X, engines.examples.Truth(y), model.classes_).cut(layout)
+    held = Held(X, Truth(y), model.classes_).cut(layout)
     assert [len(shard) for shard in stored.cut(layout)] == [len(shard) for shard in held]
     assert len(held) > 8
