@@ -171,7 +171,7 @@ def curvature(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, directio
         space.curvature(Scores(marginals[nodes]), _weight(truth.weight, nodes), step, out)
         return 0.0, out
 
-    return _adjoint(shard, crew, problem, block_residual)
+    return {"gradient": _adjoint(shard, crew, problem, block_residual)["gradient"]}
 
 
 def _curvature_by_columns(
