@@ -116,15 +116,16 @@ def _parts(snapshot: Snapshot) -> tuple[dict[str, Any], Tensors]:
 
 
 def _snapshot(file: File, problem: dict[str, Any]) -> Snapshot:
-    if file.kind != KIND:
-        raise ModelFileError(f"is a {file.kind}, not a checkpoint.")
+    file.expect(KIND)
     if file.version != __version__:
         raise ModelFileError(
             f"was written by argmax {file.version}; this is {__version__}. Finish the fit with the "
             "version that began it, or start anew without resume."
         )
     content, tensors = same_keys("document", file.content, CONTENT), dict(file.tensors)
-    was = content["problem"]
+    was, passes, words = content["problem"], content["passes"], content["values"]
+    if not (isinstance(was, dict) and isinstance(words, dict) and type(passes) is int):
+        raise ModelFileError("has a document that argmax did not write.")
     if was != problem:
         changed = [
             f"{name} was {was.get(name)!r} and is {problem.get(name)!r}"
@@ -142,4 +143,4 @@ def _snapshot(file: File, problem: dict[str, Any]) -> Snapshot:
         for name, array in tensors.items()
     }
     rows = tuple((a, b, c) for a, b, c in history.tolist())
-    return Snapshot(content["solver"], content["passes"], seconds, rows, values | content["values"])
+    return Snapshot(content["solver"], passes, seconds, rows, values | words)

@@ -14,6 +14,7 @@ Every dtype, shape and offset is checked before the first tensor is read. Any sa
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
 import stat
@@ -26,7 +27,7 @@ from typing import IO, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import __version__
+from .. import __version__, checks
 from ..errors import ModelFileError, Unsupported
 from . import strict
 from .atomic import replace_file
@@ -36,10 +37,13 @@ __all__ = ["SCHEMA", "File", "Tensors", "naming", "read", "write"]
 SCHEMA = 1
 """The newest schema that this version reads. It writes this one, and reads all older ones."""
 
+KINDS = ("model", "checkpoint")
+
 HEADER = 2**20
 """Bytes of a header: ours take a few thousand."""
 
-CHUNK = 2**20
+LARGE = 2**26
+"""Bytes of a file from which on it is worth asking the system how much memory is left."""
 
 KEY, ZEROS = b'"argmax":"', b"0" * 64
 
@@ -83,7 +87,7 @@ Tensors = dict[str, NDArray[Any]]
 @final
 @dataclass(frozen=True, slots=True)
 class File:
-    """What a file of a kind holds: a document, tensors (None where they were only described), and shapes."""
+    """What a file holds: its document and its tensors, all of it checked but for what they mean."""
 
     path: str
     bytes: int
@@ -92,8 +96,12 @@ class File:
     schema: int
     version: str
     content: dict[str, Any]
-    shapes: dict[str, tuple[str, tuple[int, ...]]]
     tensors: Tensors
+
+    def expect(self, kind: str) -> None:
+        """Refuse a file of another kind."""
+        if self.kind != kind:
+            raise ModelFileError(f"is a {self.kind}, not a {kind}.")
 
 
 @final
@@ -123,10 +131,7 @@ def write(
     from safetensors.numpy import save
 
     document = {"schema": SCHEMA, "kind": kind, "version": __version__, "content": content}
-    try:
-        metadata = {"argmax": f"{ZEROS.decode()} {strict.written(document)}"}
-    except ValueError as error:
-        raise Unsupported(f"the options do not fit into a model file: {error}.") from error
+    metadata = {"argmax": f"{ZEROS.decode()} {strict.written(document)}"}
     whole = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     data = memoryview(save(whole, metadata))
     length = int.from_bytes(data[:8], "little")
@@ -152,13 +157,14 @@ def _digest_place(start: bytes) -> int:
 # Reading
 
 
-def read(path: str | os.PathLike[str], *, tensors: bool = True) -> File:
-    """Check a file from its first byte to its last, and take its tensors if asked to."""
+def read(path: str | os.PathLike[str]) -> File:
+    """Check a file from its first byte to its last, and take its document and its tensors."""
     name = os.fspath(path)
-    with _opened(name) as stream:
+    with naming(name), _opened(name) as stream:
         size = os.fstat(stream.fileno()).st_size
-        with naming(name):
-            return _read(name, stream, size, tensors)
+        if size > LARGE:
+            checks.memory(2.0 * size, f"loading {name!r}", "Load it where there is more.")
+        return _read(name, stream, size)
 
 
 @contextmanager
@@ -171,20 +177,17 @@ def naming(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[IO[bytes]]:
+def _opened(name: str) -> Iterator[io.BufferedReader]:
     try:
-        if not stat.S_ISREG(os.stat(name).st_mode):  # before opening: a pipe would wait for ever
-            raise ModelFileError(f"{name!r} is not a regular file.")
+        if "\0" in name or not stat.S_ISREG(os.stat(name).st_mode):  # a pipe would wait for ever
+            raise ModelFileError("is not a regular file.")
         with open(name, "rb") as stream:
             yield stream
-    except (OSError, ValueError) as error:
-        if isinstance(error, ModelFileError):
-            raise
-        reason = getattr(error, "strerror", None) or error
-        raise ModelFileError(f"{name!r} cannot be read: {reason}.") from error
+    except OSError as error:
+        raise ModelFileError(f"cannot be read: {error.strerror or error}.") from error
 
 
-def _read(name: str, stream: IO[bytes], size: int, wanted: bool) -> File:
+def _read(name: str, stream: io.BufferedReader, size: int) -> File:
     start = stream.read(8)
     length = int.from_bytes(start, "little")
     if len(start) < 8 or not 2 <= length <= min(size - 8, HEADER):
@@ -196,19 +199,18 @@ def _read(name: str, stream: IO[bytes], size: int, wanted: bool) -> File:
     digest = hashlib.sha256(start)
     digest.update(header[:at] + ZEROS + header[at + 64 :])
     _check_places(places, size - 8 - length)
-    found = {place.name: _taken(stream, place, digest, wanted) for place in places}
+    tensors = {place.name: _taken(stream, place, digest) for place in places}
     if digest.hexdigest().encode() != told:
         raise ModelFileError("is damaged: its digest does not match. Copy or download it again.")
     return File(
         path=name,
         bytes=size,
         sha256=told.decode(),
-        kind=_typed(document, "kind", str),
+        kind=document["kind"],
         schema=document["schema"],
-        version=_typed(document, "version", str),
-        content=_typed(document, "content", dict),
-        shapes={place.name: (place.dtype, place.shape) for place in places},
-        tensors={name: array for name, array in found.items() if array is not None},
+        version=document["version"],
+        content=document["content"],
+        tensors=tensors,
     )
 
 
@@ -234,25 +236,28 @@ def _understood(header: bytes, length: int) -> tuple[dict[str, Any], list[_Place
         document = strict.parsed(text[65:])
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise ModelFileError(f"has a header that argmax did not write: {error}.") from error
-    if not re.fullmatch("[0-9a-f]{64} ", text[:65]) or not header.count(KEY) == 1:
+    if not re.fullmatch("[0-9a-f]{64} ", text[:65]) or header.count(KEY) != 1:
         raise ModelFileError("has a header that argmax did not write: there is no digest.")
-    schema = _typed(document, "schema", int)
+    _check_document(document)
+    places = [_place(name, entry) for name, entry in entries.items()]
+    return document, sorted(places, key=lambda place: (place.start, place.stop))
+
+
+def _check_document(document: Any) -> None:
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if type(schema) is not int or schema < 1:
+        raise ModelFileError("has a document without a schema.")
     if schema > SCHEMA:
         raise ModelFileError(
             f"has schema {schema}; this version of argmax reads schemas up to {SCHEMA}. "
             "Upgrade with pip install --upgrade argmax."
         )
-    if schema < 1:
-        raise ModelFileError(f"has schema {schema}, which never was.")
-    places = [_place(name, entry) for name, entry in entries.items()]
-    return document, sorted(places, key=lambda place: (place.start, place.stop))
-
-
-def _typed(document: Any, name: str, kind: type) -> Any:
-    value = document.get(name) if isinstance(document, dict) else None
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise ModelFileError(f"has no {name!r} of type {kind.__name__} in its document.")
-    return value
+    if document.keys() != {"schema", "kind", "version", "content"}:
+        raise ModelFileError("has a document that argmax did not write.")
+    version = document["version"]
+    plain = isinstance(version, str) and re.fullmatch(r"[\w.+]{1,50}", version)
+    if not plain or document["kind"] not in KINDS or not isinstance(document["content"], dict):
+        raise ModelFileError("is of a kind or a version that is none of argmax.")
 
 
 def _place(name: str, entry: Any) -> _Place:
@@ -282,15 +287,11 @@ def _check_places(places: list[_Place], payload: int) -> None:
         raise ModelFileError(f"has {payload} bytes of tensors where {end} were announced.")
 
 
-def _taken(stream: IO[bytes], place: _Place, digest: Any, wanted: bool) -> NDArray[Any] | None:
-    """The tensor, or None if only its digest is wanted."""
-    if not wanted:
-        for start in range(place.start, place.stop, CHUNK):
-            digest.update(stream.read(min(CHUNK, place.stop - start)))
-        return None
+def _taken(stream: io.BufferedReader, place: _Place, digest: Any) -> NDArray[Any]:
+    """A tensor, read where it is to stay."""
     array = np.empty(place.shape, np.dtype(DTYPES[place.dtype]).newbyteorder("<"))
     view = array.reshape(-1).view(np.uint8)
-    if stream.readinto(view.data) != len(view):  # type: ignore[attr-defined]
+    if stream.readinto(view.data) != len(view):
         raise ModelFileError("was cut off.")
     digest.update(view.data)
     if place.dtype == "BOOL" and len(view) and view.max() > 1:

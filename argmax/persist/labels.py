@@ -24,7 +24,12 @@ NUMBERS = [np.dtype(kind).name for kind in "?bhiqBHIQefd"]
 
 def name_tensors(prefix: str, values: Iterable[str]) -> Tensors:
     """``prefix``.data and ``prefix``.offsets of strings."""
-    strings = Strings.of(values)
+    try:
+        strings = Strings.of(values)
+    except UnicodeEncodeError as error:
+        raise Unsupported(
+            f"{prefix} hold characters that no text has: {error.object!r}."
+        ) from error
     return {f"{prefix}.data": strings.data, f"{prefix}.offsets": strings.offsets}
 
 

@@ -106,8 +106,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _model(file: File) -> Any:
-    if file.kind != KIND:
-        raise ModelFileError(f"is a {file.kind}, not a model.")
+    file.expect(KIND)
     same_keys("document", file.content, ("estimator", "pipeline"))
     tensors, room = dict(file.tensors), Room(file.bytes)
     estimator = rebuilt_estimator(file.content["estimator"], tensors, room)
@@ -162,7 +161,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "kind": file.kind,
         "schema": file.schema,
         "version": file.version,
-        "tensors": {name: [dtype, *shape] for name, (dtype, shape) in file.shapes.items()},
+        "tensors": {name: [array.dtype.name, *array.shape] for name, array in file.tensors.items()},
     }
     if file.kind != KIND:
         return found | file.content

@@ -7,9 +7,11 @@ import math
 import re
 from typing import Any, NoReturn
 
+from ..errors import Unsupported
+
 __all__ = ["parsed", "written"]
 
-DEPTH, TOKENS = 32, 2**15
+DEPTH, TOKENS = 32, 2**17
 """How deep values may be nested, and how many brackets, commas and strings there may be: a text of two bytes
 a value can become a hundred bytes of memory."""
 
@@ -39,14 +41,17 @@ def parsed(text: str, tokens: int = TOKENS) -> Any:
 
 
 def written(value: Any, tokens: int = TOKENS) -> str:
-    """The JSON text of a value, in ASCII; ValueError where ``parsed`` could not read it back.
+    """The JSON text of a value, in ASCII; Unsupported where ``parsed`` could not read it back.
 
     >>> from argmax.persist.strict import written
     >>> written({"C": 1.0, "loss": "log"})
     '{"C":1.0,"loss":"log"}'
     """
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    parsed(text, tokens)
+    try:
+        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+        parsed(text, tokens)
+    except ValueError as error:
+        raise Unsupported(f"the options do not fit into a model file: {error}.") from error
     return text
 
 

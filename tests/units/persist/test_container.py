@@ -26,7 +26,7 @@ CONTENT = {"a": [1, None, "é😀"], "b": {}}
 
 @pytest.fixture
 def path(tmp_path):
-    container.write(tmp_path / "file", "thing", CONTENT, TENSORS)
+    container.write(tmp_path / "file", "model", CONTENT, TENSORS)
     return tmp_path / "file"
 
 
@@ -37,7 +37,7 @@ def changed(path, data):
 
 def test_what_is_written_is_read_back(path):
     file = container.read(path)
-    assert (file.kind, file.schema, file.content) == ("thing", container.SCHEMA, CONTENT)
+    assert (file.kind, file.schema, file.content) == ("model", container.SCHEMA, CONTENT)
     assert (file.bytes, file.path) == (os.path.getsize(path), str(path))
     assert file.tensors.keys() == TENSORS.keys()
     for name, tensor in TENSORS.items():
@@ -47,14 +47,14 @@ def test_what_is_written_is_read_back(path):
 
 
 def test_the_same_content_gives_the_same_bytes(path, tmp_path):
-    container.write(tmp_path / "again", "thing", CONTENT, TENSORS)
+    container.write(tmp_path / "again", "model", CONTENT, TENSORS)
     assert (tmp_path / "again").read_bytes() == path.read_bytes()
 
 
 def test_views_and_foreign_byte_orders_are_written_as_they_look(tmp_path):
     x = np.arange(12.0).reshape(3, 4)
     given = {"f": np.asfortranarray(x), "v": x[::2, 1:3], "b": x.astype(">f8")}
-    container.write(tmp_path / "a", "thing", {}, given)
+    container.write(tmp_path / "a", "model", {}, given)
     found = container.read(tmp_path / "a").tensors
     assert all(np.array_equal(found[name], tensor) for name, tensor in given.items())
 
@@ -69,15 +69,7 @@ def test_the_digest_is_that_of_the_file_with_zeros_in_its_place(path):
     at = data.index(b'"argmax":"') + 10
     told = data[at : at + 64]
     assert hashlib.sha256(data.replace(told, b"0" * 64)).hexdigest() == told.decode()
-    assert container.read(path, tensors=False).sha256 == told.decode()
-
-
-def test_without_tensors_everything_is_checked_all_the_same(path):
-    assert container.read(path, tensors=False).tensors == {}
-    data = bytearray(path.read_bytes())
-    data[-1] ^= 1
-    with pytest.raises(ModelFileError, match="digest does not match"):
-        container.read(changed(path, data), tensors=False)
+    assert container.read(path).sha256 == told.decode()
 
 
 def test_every_flipped_bit_is_found(path):
@@ -129,7 +121,7 @@ def test_what_cannot_be_read_is_refused(tmp_path):
     for path, words in [
         (tmp_path / "nothing", "cannot be read: No such file"),
         (tmp_path, "not a regular file"),
-        ("a\0b", "cannot be read"),
+        ("a\0b", "not a regular file"),
     ]:
         with pytest.raises(ModelFileError, match=words):
             container.read(path)
@@ -157,10 +149,21 @@ def test_a_newer_schema_asks_for_an_upgrade(path):
         container.read(edited(path, newer))
 
 
-@pytest.mark.parametrize("schema", [0, -1, "1", 1.0, True, None])
-def test_a_schema_that_never_was_is_refused(path, schema):
-    with pytest.raises(ModelFileError):
-        container.read(edited(path, lambda header: header["document"].update(schema=schema)))
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"schema": schema} for schema in (0, -1, "1", 1.0, True, None)),
+        *({"kind": kind} for kind in ("thing", "", None, ["model"], "\x1b[31m")),
+        *({"version": version} for version in (1, "", "1\n", "\x1b[31m", "9" * 60)),
+        *({"content": content} for content in (None, [], "{}")),
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_a_document_that_is_none_is_refused(path, change):
+    with pytest.raises(ModelFileError) as caught:
+        container.read(edited(path, lambda header: header["document"].update(change)))
+    assert "\x1b" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +224,7 @@ def test_a_header_is_never_larger_than_its_limit(tmp_path):
 
 
 def test_what_could_not_be_read_is_not_written(tmp_path):
-    for content in ({"a": list(range(100_000))}, {"a": "x" * container.HEADER}):
+    for content in ({"a": list(range(200_000))}, {"a": "x" * container.HEADER}):
         with pytest.raises(Unsupported, match="the options"):
-            container.write(tmp_path / "a", "thing", content, {})
+            container.write(tmp_path / "a", "model", content, {})
     assert os.listdir(tmp_path) == []

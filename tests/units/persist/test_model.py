@@ -249,6 +249,11 @@ def test_a_model_must_be_fitted(path):
             argmax.save(model, path)
 
 
+def test_a_label_that_is_no_text_is_refused(path):
+    with pytest.raises(Unsupported, match="classes hold characters that no text has"):
+        argmax.save(SoftmaxRegression().fit(X, np.where(Y > 0, "a", "\ud800")), path)
+
+
 def test_an_old_file_is_kept_unless_it_may_be_overwritten(path):
     model = SoftmaxRegression().fit(X, Y)
     argmax.save(model, path)
