@@ -4,6 +4,7 @@ Twins take the arguments of their kernels and fill the same arrays, so a test ca
 """
 
 import math
+import re
 
 import numpy as np
 
@@ -279,3 +280,135 @@ def lagrangian(X, labels, c, scale, B, b, mu):
             entropy -= c[i] * mu[i, k] * math.log(mu[i, k] or 1.0)  # 0 log 0 is 0
     U, h = X.T @ r, r.sum(axis=0)
     return entropy - (0.5 * (U**2).sum() + b @ h + 0.5 * B * (h @ h)) / scale
+
+
+# kernels/templates.py
+
+
+def look(codes, offsets, relative, low, extra, left, right, keys):
+    """keys: what a window shows from low to T − 1 + low + extra, marks outside, −2 beyond them."""
+    at = 0
+    for i in range(len(offsets) - 1):
+        row = list(range(offsets[i], offsets[i + 1]))
+        for p in range(low, len(row) + low + extra):
+            for k, distance in enumerate(relative):
+                q = p + distance
+                if 0 <= q < len(row):
+                    keys[at, k] = codes[k, row[q]]
+                elif q < 0:
+                    keys[at, k] = -q - 1 if -q - 1 < left else -2
+                else:
+                    keys[at, k] = left + q - len(row) if q - len(row) < right else -2
+            at += 1
+
+
+def learn(keys, numbers):
+    """Rows numbered by first appearance; a row with a negative number is that number, the least."""
+    known = []
+    for c, key in enumerate(keys.tolist()):
+        if min(key) < 0:
+            numbers[c] = min(key)
+            continue
+        if key not in known:
+            known.append(key)
+        numbers[c] = known.index(key)
+    return np.array(known, np.int32).reshape(-1, keys.shape[1])
+
+
+def find(keys, known, slots, numbers):
+    rows = known.tolist()
+    for c, key in enumerate(keys.tolist()):
+        numbers[c] = min(key) if min(key) < 0 else rows.index(key) if key in rows else -1
+
+
+def template_count(cells, offsets, skip, firsts, extras, starts, counts):
+    """counts[starts_j + g]: tokens whose cell in template j is g"""
+    for i in range(len(offsets) - 1):
+        for t in range(offsets[i] + skip, offsets[i + 1]):
+            for j in range(len(firsts)):
+                g = cells[firsts[j] + t + extras[j] * i]
+                if g >= 0:
+                    counts[starts[j] + g] += 1
+
+
+def template_rows(cells, offsets, skip, firsts, extras, starts, tables, out, unknown):
+    """out[row, j] = tables[starts_j + g]; unknown_j counts the −1 among them"""
+    unknown[:] = 0
+    row = 0
+    for i in range(len(offsets) - 1):
+        for t in range(offsets[i] + skip, offsets[i + 1]):
+            for j in range(len(firsts)):
+                g = cells[firsts[j] + t + extras[j] * i]
+                out[row, j] = tables[starts[j] + g] if g >= 0 else g
+                unknown[j] += out[row, j] == -1
+            row += 1
+
+
+def compact(out, indptr, indices):
+    rows = [[a for a in row if a >= 0] for row in out.tolist()]
+    indptr[:] = [sum(map(len, rows[:i])) for i in range(len(rows) + 1)]
+    indices[:] = [a for row in rows for a in row]
+
+
+# features/templates
+
+
+def attribute(places, sequence, t, outside):
+    """The name of a template's attribute at token t, or None: each place is (steps, column, offset).
+
+    ``sequence`` is a list of dicts; a step is a function of one string, with its name and number.
+    """
+    written, found = [], []
+    for steps, column, offset in places:
+        text, q = f"{column}[{offset}]", t + offset
+        for name, size, _ in steps:
+            text = f"{name}({text},{size})" if size else f"{name}({text})"
+        written.append(text)
+        if not 0 <= q < len(sequence):
+            if outside == "skip":
+                return None
+            found.append(f"_B{q}" if q < 0 else f"_B+{q - len(sequence) + 1}")
+            continue
+        value = sequence[q][column]
+        if value is None:
+            return None
+        for _, size, function in steps:
+            value = function(value, size)
+        found.append(value)
+    return "|".join(written) + "=" + "|".join(found)
+
+
+def crfpp_attributes(lines, sequence):
+    """What CRF++ makes of a sequence of tuples: for each token, each line with its macros replaced."""
+
+    def value(t, row, column):
+        q = t + int(row)
+        if q < 0:
+            return f"_B{q}"
+        return f"_B+{q - len(sequence) + 1}" if q >= len(sequence) else sequence[q][int(column)]
+
+    macro = re.compile(r"%x\[(-?\d+),(\d+)\]")
+    return [
+        [macro.sub(lambda found, t=t: value(t, *found.groups()), line) for line in lines]
+        for t in range(len(sequence))
+    ]
+
+
+# tags.py
+
+
+def conlleval(labels):
+    """(type, first, last) of the spans of one sequence, by the rules of conlleval, token by token."""
+    spans, begin = [], 0
+    before, type_before = "O", ""
+    for t, label in enumerate([*labels, "O"]):
+        tag, _, kind = label.partition("-")
+        tag = {"L": "E", "U": "S"}.get(tag, tag)
+        ends = before != "O" and (before in "ES" or tag in ("B", "S", "O") or type_before != kind)
+        starts = tag != "O" and (tag in "BS" or before in ("E", "S", "O") or type_before != kind)
+        if ends:
+            spans.append((type_before, begin, t - 1))
+        if starts:
+            begin = t
+        before, type_before = tag, kind
+    return spans

@@ -151,7 +151,7 @@ def _head(origin: Origin, limits: Limits, encoding: str | None) -> bytes:
 def _form(
     head: bytes, path: str, format: str | None, columns: Sequence[str] | None, comments: bool | None
 ) -> Form:
-    line = _first_row(head, path, format, comments)
+    line = _first_row(head, path, comments)
     format = format or ("conllu" if _numbered(line) else "columns")
     tabs = format == "conllu" or b"\t" in line
     width = len(line.split(b"\t") if tabs else line.split())
@@ -167,7 +167,7 @@ def _form(
     return Form(format, tabs, names, True if format == "conllu" else comments)
 
 
-def _first_row(head: bytes, path: str, format: str | None, comments: bool | None) -> bytes:
+def _first_row(head: bytes, path: str, comments: bool | None) -> bytes:
     """The first line that holds a token."""
     rows = [line.rstrip(b"\r") for line in head.split(b"\n") if line.strip()]
     if not rows:
@@ -176,7 +176,8 @@ def _first_row(head: bytes, path: str, format: str | None, comments: bool | None
         comment = row.startswith(b"#") and comments is not False
         if not comment and not row.lstrip().startswith(b"-DOCSTART-"):
             return row
-    return rows[-1]
+    problem = "there is no token in this file. Lines that start with # are comments; if not, comments=False."
+    raise BadFile(problem, path=path)
 
 
 def _usual(format: str, width: int, path: str) -> tuple[str, ...]:

@@ -51,9 +51,13 @@ class Lines:
         """(lines,) how many fields each line has."""
         return np.diff(self.first)
 
-    def starting(self, byte: str) -> NDArray[np.bool_]:
-        """(lines,) whether a line starts with this character."""
-        return np.asarray(self.data[self.begins] == ord(byte))
+    def starting(self, text: str) -> NDArray[np.bool_]:
+        """(lines,) whether a line starts with these characters, which are ASCII."""
+        found = np.ones(len(self), np.bool_)
+        for place, byte in enumerate(text.encode("ascii")):
+            at = np.minimum(self.begins + place, len(self.data) - 1)
+            found &= self.data[at] == byte
+        return found
 
     def text(self, line: int) -> str:
         """One line as it stands, without its end."""
@@ -79,24 +83,25 @@ def _between_blanks(data: NDArray[np.uint8], begins: Ints) -> Lines:
 
 def _between_tabs(data: NDArray[np.uint8], begins: Ints) -> Lines:
     breaks = np.flatnonzero((data == TAB) | (data == NEWLINE))
-    starts = np.append(0, breaks + 1)
-    stops = np.append(breaks, len(data))
-    if len(data) and data[-1] == NEWLINE:  # nothing comes behind it
-        starts, stops = starts[:-1], stops[:-1]
-    ends = np.append(data[stops[:-1]] == NEWLINE, True)  # the last field of each line
-    returned = ends & (stops > starts) & (data[stops - 1] == RETURN)
-    stops = stops - returned
-    line = np.append(0, np.cumsum(ends)[:-1])
-    there = np.bincount(line[_has_text(data, starts, stops)], minlength=len(begins)) > 0
-    kept = there[line] if len(data) else np.zeros(len(starts), np.bool_)
-    first = np.append(0, np.cumsum(np.bincount(line[kept], minlength=len(begins))))
-    return Lines(data, begins, first, starts[kept], stops[kept])
+    starts, stops = np.append(0, breaks + 1), np.append(breaks, len(data))
+    line = np.append(0, np.cumsum(data[breaks] == NEWLINE))
+    if not len(data) or data[-1] == NEWLINE:  # nothing comes behind it
+        starts, stops, line = starts[:-1], stops[:-1], line[:-1]
+    starts, stops = _trimmed(data, starts, stops)
+    there = np.bincount(line[stops > starts], minlength=len(begins)) > 0
+    starts, stops, line = starts[there[line]], stops[there[line]], line[there[line]]
+    first = np.append(0, np.cumsum(np.bincount(line, minlength=len(begins))))
+    return Lines(data, begins, first, starts, stops)
 
 
-def _has_text(data: NDArray[np.uint8], starts: Ints, stops: Ints) -> NDArray[np.bool_]:
-    """Which fields hold more than spaces."""
-    some = stops > starts
-    spaced = np.flatnonzero(some)[data[starts[some]] == SPACE]
-    for field in spaced.tolist():
-        some[field] = bool(data[starts[field] : stops[field]].tobytes().strip())
-    return some
+def _trimmed(data: NDArray[np.uint8], starts: Ints, stops: Ints) -> tuple[Ints, Ints]:
+    """Fields without the carriage return behind them and the spaces around them."""
+    some = np.flatnonzero(stops > starts)
+    stops[some] -= data[stops[some] - 1] == RETURN
+    some = some[stops[some] > starts[some]]
+    spaced = (data[starts[some]] == SPACE) | (data[stops[some] - 1] == SPACE)
+    for field in some[spaced].tolist():  # few, if any
+        raw = data[starts[field] : stops[field]].tobytes()
+        starts[field] += len(raw) - len(raw.lstrip(b" "))
+        stops[field] = starts[field] + len(raw.strip(b" "))
+    return starts, stops

@@ -115,9 +115,7 @@ class Sentences:
 
     def _documents(self, there: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which lines begin a document."""
-        found = there & self.lines.starting(DOCUMENT[0])
-        first = self.lines.first[:-1][found]
-        found[found] = self.lines.stops[first] - self.lines.starts[first] == len(DOCUMENT)
+        found = there & self.lines.starting(DOCUMENT[:2])
         for line in np.flatnonzero(found).tolist():
             found[line] = self.lines.text(line).split()[0] == DOCUMENT
         return found

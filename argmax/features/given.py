@@ -33,7 +33,7 @@ FORMS = ("named", "dense", "sparse")
 
 
 def for_sequences(sequences: Any) -> Templates | Given:
-    """``Given()`` for sequences of features or numbers, ``Templates()`` for sequences of strings.
+    """``Given()`` for sequences of features or numbers, ``Templates()`` for strings and tuples of them.
 
     >>> from argmax.features import for_sequences
     >>> for_sequences([["time", "flies"]]), for_sequences([[{"word": 1.0}, {"word": 2.0}]])
@@ -47,7 +47,7 @@ def for_sequences(sequences: Any) -> Templates | Given:
         if isinstance(sequence, np.ndarray) or sp.issparse(sequence):
             return Given()
         for token in sequence:
-            return Templates() if isinstance(token, str) else Given()
+            return Templates() if isinstance(token, str | tuple) else Given()
     return Templates()
 
 
