@@ -55,7 +55,17 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
         tensors["table.options"] = np.frombuffer(options, np.uint8)
         tensors |= {f"table.{name}": tensor for name, tensor in table.tensors().items()}
     content = {"estimator": document, "pipeline": pipeline}
+    _check_loadable(content, tensors)
     container.write(path, KIND, content, tensors, overwrite=overwrite)
+
+
+def _check_loadable(content: dict[str, Any], tensors: Tensors) -> None:
+    """Refuse now what ``load`` would refuse later, when the model is gone."""
+    size = sum(tensor.nbytes for tensor in tensors.values())
+    try:
+        _model(File("", size, "", KIND, container.SCHEMA, "", content, tensors))
+    except ModelFileError as error:
+        raise Unsupported(f"the model {error}") from error
 
 
 def _parts(model: Any) -> tuple[Table | None, Any, dict[str, Any] | None]:

@@ -369,3 +369,11 @@ def test_describe_checks_as_load_does(path):
     path.write_bytes(with_header(path.read_bytes(), header))
     with pytest.raises(ModelFileError, match="classes"):
         persist.describe(path)
+
+
+def test_what_could_not_be_loaded_is_not_saved(path):
+    model = SoftmaxRegression().fit(X, Y)
+    model.coef_ = model.coef_ * np.nan
+    with pytest.raises(Unsupported, match="the model has values in 'coef' that are not finite"):
+        argmax.save(model, path)
+    assert not path.exists()
