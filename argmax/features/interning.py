@@ -6,10 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import Ints, Strings
-from .vocabulary import PYTHON_COST, Tally, joined, taken, writable
+from .vocabulary import PYTHON_COST, Tally, byte_strings, for_kernels, joined, taken, writable
 from .ways import by_kernel
 
 __all__ = ["interned", "spans"]
+
+FEW = 1000
+"""Strings below which a Python dict is quicker than making room for a large dictionary."""
 
 CHUNK = 2**13
 """Strings taken in at a time: the dictionary has room for so many new ones, and should fit into the cache."""
@@ -28,8 +31,11 @@ def interned(strings: Strings) -> tuple[NDArray[np.int32], Strings]:
         numbers, present = np.full(len(strings), -1, np.int32), np.flatnonzero(~strings.missing)
         numbers[present], different = interned(taken(strings, present))
         return numbers, different
-    low, high = strings.offsets[0], strings.offsets[-1]
-    there = Strings(writable(strings.data[low:high]), strings.offsets - low)
+    if len(strings) < FEW:
+        known: dict[bytes, int] = {}
+        found = [known.setdefault(value, len(known)) for value in byte_strings(strings)]
+        return np.array(found, np.int32), joined(known)
+    there = Strings(*for_kernels(strings))
     tally, numbers = Tally(), np.empty(len(strings), np.int32)
     for start in range(0, len(strings), CHUNK):
         chunk = slice(start, start + CHUNK)

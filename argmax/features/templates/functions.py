@@ -1,7 +1,7 @@
 """What a template may do with a string: cut it, lower it, or say what it looks like.
 
-A function is written once, for one Python string. Most strings are ASCII, and for those ``applied`` has
-the same function on whole columns; a test holds the two together.
+A function is written for one Python string. Most strings are ASCII, and for those there is the same function
+of a whole column; a test holds the two together.
 
     lower(x)            str.lower
     prefix(x, n)        the first n characters, or all of them if there are fewer
@@ -25,22 +25,18 @@ from functools import lru_cache
 from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...records import Ints, Strings
+from ...records import Strings
 from ..interning import spans
-from ..vocabulary import byte_strings, joined, taken
+from ..vocabulary import joined, taken
 
-__all__ = ["FUNCTIONS", "Function", "Step", "applied"]
+__all__ = ["FUNCTIONS", "Function", "Step"]
 
 UPPER, LOWER, LETTER, DIGIT, POINT, HYPHEN, OTHER = (1 << bit for bit in range(7))
 """What a character can be; a letter without case is a LETTER."""
 
 SYMBOLS = {UPPER: "X", LOWER: "x", LETTER: "x", DIGIT: "d"}
 ANSWERS = "no", "yes"
-
-FEW = 100
-"""Strings below which calling a Python function on each is quicker than NumPy on all."""
 
 
 @lru_cache(maxsize=4096)
@@ -190,55 +186,3 @@ class Step:
     def of_all(self, strings: Strings) -> Strings:
         """The function of each string; all are ASCII and lie one behind the other from byte 0."""
         return FUNCTIONS[self.name].of_all(strings, self.size)
-
-
-def applied(steps: tuple[Step, ...], strings: Strings) -> Strings:
-    """The functions, first to last, of each string.
-
-    >>> from argmax.features.templates.functions import Step, applied
-    >>> from argmax.records import Strings
-    >>> applied((Step("lower"), Step("suffix", 2)), Strings.of(["Vienna", "ÉTÉ", "I"])).tolist()
-    ['na', 'té', 'i']
-    """
-    if not steps:
-        return strings
-    if len(strings) < FEW:
-        return _one_by_one(steps, strings)
-    foreign = _foreign(strings)
-    if not len(foreign):
-        return _all_at_once(steps, strings)
-    plain = np.delete(np.arange(len(strings)), foreign)
-    parts = _all_at_once(steps, taken(strings, plain)), _one_by_one(steps, taken(strings, foreign))
-    together = _behind(*parts)
-    return taken(together, np.argsort(np.concatenate([plain, foreign])))
-
-
-def _foreign(strings: Strings) -> Ints:
-    """Which strings are not ASCII."""
-    foreign = strings.offsets[0] + np.flatnonzero(_used(strings) & 0x80)
-    return np.unique(np.searchsorted(strings.offsets, foreign, side="right") - 1)
-
-
-def _used(strings: Strings) -> NDArray[np.uint8]:
-    return strings.data[strings.offsets[0] : strings.offsets[-1]]
-
-
-def _all_at_once(steps: tuple[Step, ...], strings: Strings) -> Strings:
-    strings = Strings(_used(strings), strings.offsets - strings.offsets[0])
-    for step in steps:
-        strings = step.of_all(strings)
-    return strings
-
-
-def _one_by_one(steps: tuple[Step, ...], strings: Strings) -> Strings:
-    texts = [value.decode("utf-8") for value in byte_strings(strings)]
-    for step in steps:
-        texts = list(map(step.of, texts))
-    return joined([text.encode("utf-8") for text in texts])
-
-
-def _behind(one: Strings, other: Strings) -> Strings:
-    """Both, one behind the other."""
-    data = np.concatenate([_used(one), _used(other)])
-    bounds = other.offsets[1:] - other.offsets[0] + (one.offsets[-1] - one.offsets[0])
-    return Strings(data, np.concatenate([one.offsets - one.offsets[0], bounds]))

@@ -7,7 +7,6 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..vocabulary import table_size
 from ..ways import by_kernel
 
 __all__ = ["ABSENT", "UNKNOWN", "Codes", "Tuples"]
@@ -82,7 +81,10 @@ class Tuples:
         from ...kernels import templates
 
         if self._slots is None:
-            self._slots = templates.index(self.keys, table_size(len(self)))
+            size = 1 << max(
+                6, (2 * len(self) - 1).bit_length()
+            )  # half empty, and small for the cache
+            self._slots = templates.index(self.keys, size)
         numbers = np.empty(len(keys), np.int32)
         templates.find(keys, self.keys, self._slots, numbers)
         return numbers

@@ -1,10 +1,14 @@
 """Templates against the naive twin that works on strings, both ways through the code."""
 
+import doctest
 import json
 import lzma
 import pickle
 import re
+import subprocess
+import sys
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -488,3 +492,19 @@ def test_constants(route):
         ["bias", "last"],
         ["bias", "first", "last", "first|word[0]=|d"],
     ]
+
+
+def test_the_page_in_the_documentation_is_true():
+    page = Path(__file__).resolve().parents[3] / "docs" / "templates.md"
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert doctest.testfile(str(page), module_relative=False, optionflags=flags).failed == 0
+
+
+def test_little_text_does_without_a_compiler():
+    code = (
+        "import sys; from argmax.features import Templates; "
+        "Templates().fit([['so', 'it', 'is']]).transform([['it', 'was']]); "
+        "print('numba' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argmax.errors import InvalidInput, WrongType
-from argmax.features.templates.functions import FUNCTIONS, Step, applied
+from argmax.features.templates.forms import Forms
+from argmax.features.templates.functions import FUNCTIONS, Step
 from argmax.features.templates.language import CONSTANTS, Place, Source, Template, parse, parse_all
 from argmax.features.templates.windows import Plan
 from argmax.records import Strings
@@ -144,4 +145,7 @@ def test_a_function_of_a_column_is_the_function_of_each_string(steps, texts):
         expected = [step.of(value) for value in expected]
     many = Strings.of([*texts, *["filler"] * 100])  # so many that NumPy is used
     for strings in (Strings.of(texts), many, Strings.of(["in front", *many.tolist()])[1:]):
-        assert applied(tuple(steps), strings).tolist()[: len(texts)] == expected
+        forms, places = Forms.of(strings)
+        found = forms.strings(tuple(steps)).tolist()
+        assert [found[i if places is None else places[i]] for i in range(len(texts))] == expected
+        assert forms.strings(tuple(steps)).tolist() == found
