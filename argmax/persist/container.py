@@ -37,7 +37,7 @@ __all__ = ["SCHEMA", "File", "Tensors", "naming", "read", "write"]
 SCHEMA = 1
 """The newest schema that this version reads. It writes this one, and reads all older ones."""
 
-KINDS = ("model", "checkpoint")
+KINDS = ("model", "checkpoint", "run")
 
 HEADER = 2**20
 """Bytes of a header: ours take a few thousand."""
