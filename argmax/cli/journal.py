@@ -39,7 +39,8 @@ class Journal:
     ) -> None:
         self.path, self.told = path, told or {}
         self.trials: list[tuple[float, float]] = []  # C, loss
-        self.models: dict[str, Any] = {}  # "last" and "best"
+        self.steps: list[float] = []  # C of the fits on all rows that lead to the last one
+        self.models: dict[str, Any] = {}  # "last", and among trials "best"
         self.resumed = False
         if path is None:
             return
@@ -63,15 +64,27 @@ class Journal:
         """The callback for the fit that comes next."""
         if self.path is None:
             return []
-        return [Checkpoint(f"{self.path}.{len(self.trials) + 1}", EVERY, resume=True)]
+        return [Checkpoint(f"{self.path}.{self._fits + 1}", EVERY, resume=True)]
 
-    def done(self, C: float, loss: float, last: Any, best: Any) -> None:
+    def tried(self, C: float, loss: float, last: Any, best: Any) -> None:
         """A trial is done: the model it gave, and the best so far."""
         self.trials.append((C, loss))
-        self.models = {"last": last, "best": best}
+        self._done({"last": last, "best": best})
+
+    def climbed(self, C: float, last: Any) -> None:
+        """A fit on all rows is done that leads to the next."""
+        self.steps.append(C)
+        self._done({"last": last})
+
+    @property
+    def _fits(self) -> int:
+        return len(self.trials) + len(self.steps)
+
+    def _done(self, models: dict[str, Any]) -> None:
+        self.models = models
         if self.path is not None:
             self._write()
-            self._remove(f"{self.path}.{len(self.trials)}")
+            self._remove(f"{self.path}.{self._fits}")
 
     def close(self) -> None:
         """The model is written: nothing of this is needed any more."""
@@ -86,9 +99,9 @@ class Journal:
             document, parts = estimator_parts(model)
             documents[name] = document
             tensors |= {f"{name}.{key}": tensor for key, tensor in parts.items()}
-        content = {"told": self.told, "trials": self.trials, "models": documents}
+        done = {"trials": self.trials, "steps": self.steps, "models": documents}
         assert self.path is not None
-        container.write(self.path, KIND, content, tensors, overwrite=True)
+        container.write(self.path, KIND, {"told": self.told} | done, tensors, overwrite=True)
 
     def _read(self, path: str) -> None:
         file = container.read(path)
@@ -97,6 +110,7 @@ class Journal:
                 raise ModelFileError(f"is a {file.kind}, not the journal of a run.")
             self._compare(file.content.get("told"))
             self.trials = [(float(C), float(loss)) for C, loss in file.content["trials"]]
+            self.steps = [float(C) for C in file.content["steps"]]
             for name, document in file.content["models"].items():
                 tensors = {
                     key.removeprefix(f"{name}."): tensor

@@ -32,7 +32,7 @@ FEW = 50
 """Rows below which nothing is suspected."""
 
 BINS = 64
-WORDS = 2**24
+WORDS = 2**22
 """Bytes of a text column that are searched for words."""
 
 

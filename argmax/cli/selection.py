@@ -18,7 +18,7 @@ from .console import Stage
 from .journal import Journal
 from .rows import Rows
 
-__all__ = ["Choice", "GRID", "chosen", "take"]
+__all__ = ["Choice", "GRID", "LOOSE", "chosen", "take"]
 
 GRID = tuple(10.0**power for power in range(-3, 4))
 
@@ -51,16 +51,18 @@ def chosen(
     began = time.monotonic()
     # Trials on several folds are over in a moment: after a crash they are done again.
     record = journal if rows.folds == 1 else Journal(None)
-    path, best = _Path(rows, estimator, record.models.get("last")), record.models.get("best")
+    best = record.models.get("best")
+    path = None if record.steps else _Path(rows, estimator, record.models.get("last"))
     for C in GRID[len(record.trials) :]:
         left = None if limit is None else SHARE * limit - (time.monotonic() - began)
-        if _is_over(record.trials) or (left is not None and left <= 0 and record.trials):
+        late = left is not None and left <= 0 and record.trials
+        if path is None or late or _is_over(record.trials):
             break
         stage.update(f"C = {C:g}")
         loss = path.tried(C, left, [*record.keeper(), follow(f"C = {C:g}")])
         if best is None or loss < min(found for _, found in record.trials):
             best = path.first
-        record.done(C, loss, path.first, best)
+        record.tried(C, loss, path.first, best)
     C, _ = min(record.trials, key=lambda trial: trial[1])
     return Choice(C, record.trials, best)
 

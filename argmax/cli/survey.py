@@ -18,7 +18,7 @@ from .leaks import suspects
 
 __all__ = ["Labels", "Survey"]
 
-SAMPLE_ROWS, SAMPLE_BYTES = 50_000, 2**26
+SAMPLE_ROWS, SAMPLE_BYTES = 20_000, 2**26
 """Rows from the top of the file that are kept for a closer look."""
 
 RARE = 10
