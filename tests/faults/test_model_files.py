@@ -4,7 +4,6 @@ import json
 import os
 import pickle
 import random
-import resource
 import tracemalloc
 import zipfile
 
@@ -170,6 +169,8 @@ def test_25_weights_that_are_not_finite_and_offsets_that_do_not_fit(tmp):
 @alone(memory=GIB)
 def test_25_a_small_file_cannot_ask_for_much_memory(tmp):
     """Strings, documents and shapes that would grow a hundredfold as Python objects."""
+    import resource  # not on every system
+
     _, path = written(tmp)
     whole = content(path)
     bombs = ["[" * 2**19, "[]," * 2**18, '"ab",' * 2**17, "0," * 2**19, '{"a":' * 2**17]
