@@ -33,6 +33,7 @@ __all__ = [
     "class_weights",
     "comparable_labels",
     "compressed",
+    "edge_scores",
     "finite",
     "labels",
     "magnitude",
@@ -45,7 +46,9 @@ __all__ = [
     "rows",
     "same_length",
     "sample_weight",
+    "sequence_offsets",
     "some_answer",
+    "span_labels",
     "sparse_structure",
     "table",
     "total_weight",
@@ -110,6 +113,63 @@ def node_scores(scores: Scores, k: int) -> Floats:
             f"scores.node must have shape (nodes, {k}) for this space; got {scores.node.shape}."
         )
     return scores.node
+
+
+def sequence_offsets(scores: Scores) -> Ints:
+    """Where each sequence starts (n + 1,); without offsets every node is a sequence of its own."""
+    if scores.offsets is None:
+        return np.arange(len(scores.node) + 1)
+    offsets = np.asarray(scores.offsets)
+    whole = offsets.ndim == 1 and offsets.size > 0 and offsets.dtype.kind in "iu"
+    if not whole or offsets[0] != 0 or offsets[-1] != len(scores.node):
+        raise InvalidInput(
+            f"scores.offsets must be whole numbers from 0 to {len(scores.node)}, the number of nodes; "
+            f"got {offsets!r}."
+        )
+    offsets = offsets.astype(np.int64)
+    if (np.diff(offsets) < 0).any():
+        at = int(np.argmax(np.diff(offsets) < 0))
+        raise InvalidInput(f"scores.offsets must never fall; it does after entry {at}.")
+    return offsets
+
+
+def edge_scores(scores: Scores, states: int, k: int, edges: int) -> Floats:
+    """Tables of transitions: one for all edges, or one for each of them."""
+    edge = scores.edge
+    if edge is None:
+        return np.zeros((1, states, k))
+    if edge.ndim != 3 or edge.shape[1:] != (states, k) or len(edge) not in (1, edges):
+        raise InvalidInput(
+            f"scores.edge must have shape (1, {states}, {k}), or ({edges}, {states}, {k}) with a table "
+            f"for each of the {edges} edges; got {edge.shape}."
+        )
+    return edge
+
+
+def span_labels(labels: Any, spans: Any, k: int, offsets: Ints) -> tuple[Ints, Ints]:
+    """Labels (N,) in 0 … k−1, and spans (m, 2) of nodes, none empty, each within one sequence."""
+    labels, spans = np.asarray(labels), np.asarray(spans)
+    if labels.shape != (offsets[-1],) or labels.dtype.kind not in "iu":
+        raise InvalidInput(
+            f"labels must be {offsets[-1]} whole numbers, one a node; got {labels!r}."
+        )
+    if len(labels) and not 0 <= labels.min() <= labels.max() < k:
+        raise InvalidInput(f"labels must lie in 0 … {k - 1}; got {labels.min()} … {labels.max()}.")
+    if spans.ndim != 2 or spans.shape[1] != 2 or spans.dtype.kind not in "iu":
+        raise InvalidInput(
+            f"spans must be pairs of whole numbers, (m, 2); got shape {spans.shape}."
+        )
+    start, stop = spans.T
+    sequence = np.searchsorted(offsets, start, "right")
+    good = (start >= 0) & (start < stop) & (start < offsets[-1])
+    good &= stop <= offsets[np.minimum(sequence, len(offsets) - 1)]
+    if not good.all():
+        at = int(np.argmin(good))
+        raise InvalidInput(
+            f"spans must hold at least one node and stay within one sequence; span {at} is "
+            f"{start[at]} … {stop[at]}."
+        )
+    return labels, spans
 
 
 def some_answer(value: Floats) -> Floats:

@@ -3,16 +3,24 @@
     zeros(like, LANES)        a vector of zeros, with the dtype of the array ``like``
     load(flat, at, LANES)     LANES consecutive elements of a flat contiguous array
     store(flat, at, vector)   the way back
-    fma(scalar, vector, acc)  scalar · vector + acc, one rounding
     get(flat, at)             one element, without the test for a negative index
+    fma(scalar, vector, acc)  scalar · vector + acc, one rounding
+    add, mul, divide(a, b)    lane by lane; ``maximum`` and ``minimum`` too (where a is NaN: b)
+    plus, times(scalar, a)    a scalar to every lane
+    total(a), largest(a)      over all lanes, halves first: always in the same order
+    first_equal(a, scalar)    the first lane that equals the scalar
+    exp(a)                    for values ≤ 0; below −700 (float32: −85) it stays where it is, −inf gives 0
     exp_in_place(flat)        exp of every element, vectorised
     gather(…), scatter(…)     a sparse row times a table of weights, and back: all lanes of all labels
 
-``LANES`` is one of the tuples below: its *length* is part of its type, so one source serves every width
-and is still found in the compile cache. Widths are powers of two: others are legalised badly. Why it is
+``LANES`` is a tuple, such as those below: its *length* is part of its type, so one source serves every width
+and is still found in the compile cache. Any length will do. Inside, a vector is held in parts whose widths
+are powers of two (24 lanes are 16 and 8), because the compiler legalises other widths badly. Why it is
 here: a loop of a dozen steps over an array row pays for run-time alias checks and keeps its accumulators
 in memory; a value of one of these types stays in registers.
 """
+
+import math
 
 import numpy as np
 from llvmlite import ir
@@ -26,19 +34,32 @@ __all__ = [
     "L4",
     "L8",
     "L16",
+    "add",
+    "divide",
+    "exp",
     "exp_in_place",
+    "first_equal",
     "fma",
     "gather",
     "get",
+    "largest",
     "load",
+    "maximum",
+    "minimum",
+    "mul",
+    "plus",
     "scatter",
     "store",
+    "times",
+    "total",
     "zeros",
 ]
 
 L4 = (0,) * 4
 L8 = (0,) * 8
 L16 = (0,) * 16
+
+INDEX = ir.IntType(32)
 
 
 class VectorType(types.Type):
@@ -51,16 +72,88 @@ class VectorType(types.Type):
 class VectorModel(models.PrimitiveModel):
     def __init__(self, manager, vector):
         element = ir.DoubleType() if vector.dtype == types.float64 else ir.FloatType()
-        super().__init__(manager, vector, ir.VectorType(element, vector.lanes))
+        widths = [1 << bit for bit in range(vector.lanes.bit_length()) if vector.lanes >> bit & 1]
+        parts = [ir.VectorType(element, width) for width in reversed(widths)]
+        super().__init__(manager, vector, ir.LiteralStructType(parts))
 
 
-def _llvm(context, vector):
+# The parts of a vector, widest first
+
+
+def _parts(builder, vector):
+    return [builder.extract_value(vector, i) for i in range(len(vector.type.elements))]
+
+
+def _vector(builder, kind, parts):
+    whole = ir.Constant(kind, ir.Undefined)
+    for i, part in enumerate(parts):
+        whole = builder.insert_value(whole, part, i)
+    return whole
+
+
+def _kind(context, vector):
     return context.data_model_manager[vector].get_value_type()
 
 
-def _address(context, builder, array_type, array, at, vector):
-    data = context.make_array(array_type)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
+def _places(context, builder, flat, array, at, kind):
+    """Where each part of a vector lies in an array that starts at ``at``."""
+    data = context.make_array(flat)(context, builder, array).data
+    for part in kind.elements:
+        yield builder.bitcast(builder.gep(data, [at]), part.as_pointer())
+        at = builder.add(at, ir.Constant(at.type, part.count))
+
+
+def _lane_by_lane(builder, operation, *vectors):
+    split = (_parts(builder, vector) for vector in vectors)
+    results = [operation(builder, *parts) for parts in zip(*split, strict=True)]
+    return _vector(builder, vectors[0].type, results)
+
+
+# What is done to a part
+
+
+def _spread(builder, scalar, kind):
+    """The scalar in every lane."""
+    blank, first = ir.Constant(kind, ir.Undefined), ir.Constant(INDEX, 0)
+    everywhere = ir.Constant(ir.VectorType(INDEX, kind.count), None)
+    return builder.shuffle_vector(builder.insert_element(blank, scalar, first), blank, everywhere)
+
+
+def _half(builder, part, second):
+    count = part.type.count // 2
+    lanes = ir.Constant(ir.VectorType(INDEX, count), [second * count + i for i in range(count)])
+    return builder.shuffle_vector(part, part, lanes)
+
+
+def _fma(builder, a, b, c):
+    kind = a.type
+    suffix = "f64" if isinstance(kind.element, ir.DoubleType) else "f32"
+    signature, name = ir.FunctionType(kind, [kind] * 3), f"llvm.fma.v{kind.count}{suffix}"
+    return builder.call(cgutils.get_or_insert_function(builder.module, signature, name), [a, b, c])
+
+
+def _maximum(builder, a, b):
+    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+
+def _minimum(builder, a, b):
+    return builder.select(builder.fcmp_ordered("<", a, b), a, b)
+
+
+def _folded(builder, operation, vector):
+    """All lanes brought together: the wider half onto the narrower until one lane is left."""
+    parts = _parts(builder, vector)
+    while parts[0].type.count > 1:
+        wide = parts.pop(0)
+        half = operation(builder, _half(builder, wide, 0), _half(builder, wide, 1))
+        if parts and parts[0].type.count == half.type.count:
+            parts[0] = operation(builder, half, parts[0])
+        else:
+            parts.insert(0, half)
+    return builder.extract_element(parts[0], ir.Constant(INDEX, 0))
+
+
+# Words that touch memory
 
 
 @intrinsic
@@ -68,7 +161,7 @@ def zeros(typing, like, lanes):
     vector = VectorType(like.dtype, lanes.count)
 
     def generate(context, builder, signature, args):
-        return ir.Constant(_llvm(context, vector), None)
+        return ir.Constant(_kind(context, vector), None)
 
     return vector(like, lanes), generate
 
@@ -78,10 +171,11 @@ def load(typing, flat, at, lanes):
     vector = VectorType(flat.dtype, lanes.count)
 
     def generate(context, builder, signature, args):
-        kind = _llvm(context, vector)
-        value = builder.load(_address(context, builder, flat, args[0], args[1], kind))
-        value.align = flat.dtype.bitwidth // 8  # NumPy promises no more than one element
-        return value
+        kind, parts = _kind(context, vector), []
+        for place in _places(context, builder, flat, args[0], args[1], kind):
+            parts.append(builder.load(place))
+            parts[-1].align = flat.dtype.bitwidth // 8  # NumPy promises no more than one element
+        return _vector(builder, kind, parts)
 
     return vector(flat, types.intp, lanes), generate
 
@@ -89,30 +183,12 @@ def load(typing, flat, at, lanes):
 @intrinsic
 def store(typing, flat, at, vector):
     def generate(context, builder, signature, args):
-        place = _address(context, builder, flat, args[0], args[1], args[2].type)
-        builder.store(args[2], place).align = flat.dtype.bitwidth // 8
+        places = _places(context, builder, flat, args[0], args[1], args[2].type)
+        for place, part in zip(places, _parts(builder, args[2]), strict=True):
+            builder.store(part, place).align = flat.dtype.bitwidth // 8
         return context.get_dummy_value()
 
     return types.none(flat, types.intp, vector), generate
-
-
-@intrinsic
-def fma(typing, scalar, vector, accumulator):
-    suffix = "f64" if vector.dtype == types.float64 else "f32"
-
-    def generate(context, builder, signature, args):
-        kind = args[1].type
-        first = ir.Constant(ir.IntType(32), 0)
-        mask = ir.Constant(ir.VectorType(ir.IntType(32), kind.count), None)
-        blank = ir.Constant(kind, ir.Undefined)
-        spread = builder.shuffle_vector(builder.insert_element(blank, args[0], first), blank, mask)
-        name = f"llvm.fma.v{kind.count}{suffix}"
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(kind, [kind] * 3), name
-        )
-        return builder.call(function, [spread, args[1], args[2]])
-
-    return vector(vector.dtype, vector, vector), generate
 
 
 @intrinsic
@@ -122,6 +198,133 @@ def get(typing, flat, at):
         return builder.load(builder.gep(data, [args[1]]))
 
     return flat.dtype(flat, types.intp), generate
+
+
+# Words that compute
+
+
+@intrinsic
+def fma(typing, scalar, vector, accumulator):
+    def generate(context, builder, signature, args):
+        def part(builder, v, a):
+            return _fma(builder, _spread(builder, args[0], v.type), v, a)
+
+        return _lane_by_lane(builder, part, args[1], args[2])
+
+    return vector(vector.dtype, vector, vector), generate
+
+
+def _of_two_vectors(operation):
+    @intrinsic
+    def word(typing, a, b):
+        def generate(context, builder, signature, args):
+            return _lane_by_lane(builder, operation, *args)
+
+        return a(a, a), generate
+
+    return word
+
+
+def _of_scalar_and_vector(operation):
+    @intrinsic
+    def word(typing, scalar, a):
+        def generate(context, builder, signature, args):
+            def part(builder, v):
+                return operation(builder, _spread(builder, args[0], v.type), v)
+
+            return _lane_by_lane(builder, part, args[1])
+
+        return a(a.dtype, a), generate
+
+    return word
+
+
+def _of_all_lanes(operation):
+    @intrinsic
+    def word(typing, a):
+        def generate(context, builder, signature, args):
+            return _folded(builder, operation, args[0])
+
+        return a.dtype(a), generate
+
+    return word
+
+
+add = _of_two_vectors(ir.IRBuilder.fadd)
+mul = _of_two_vectors(ir.IRBuilder.fmul)
+divide = _of_two_vectors(ir.IRBuilder.fdiv)
+maximum = _of_two_vectors(_maximum)
+minimum = _of_two_vectors(_minimum)
+plus = _of_scalar_and_vector(ir.IRBuilder.fadd)
+times = _of_scalar_and_vector(ir.IRBuilder.fmul)
+total = _of_all_lanes(ir.IRBuilder.fadd)
+largest = _of_all_lanes(_maximum)
+
+
+@intrinsic
+def first_equal(typing, vector, scalar):
+    def generate(context, builder, signature, args):
+        wide = ir.IntType(64)
+        found, start = ir.Constant(wide, vector.lanes), vector.lanes
+        for part in reversed(_parts(builder, args[0])):  # a hit in an earlier part overrules
+            start -= part.type.count
+            hits = builder.fcmp_ordered("==", part, _spread(builder, args[1], part.type))
+            bits = builder.bitcast(hits, ir.IntType(part.type.count))
+            bits = bits if part.type.count == 64 else builder.zext(bits, wide)
+            lane = builder.cttz(bits, ir.Constant(ir.IntType(1), 0))
+            none = builder.icmp_unsigned("==", bits, ir.Constant(wide, 0))
+            found = builder.select(none, found, builder.add(lane, ir.Constant(wide, start)))
+        return found
+
+    return types.intp(vector, vector.dtype), generate
+
+
+# The exponential
+
+_LOG2E = 1.4426950408889634
+_LN2_HIGH = 0.693147180369123816490
+_LN2_LOW = 1.90821492927058770002e-10
+_ROUND = 6755399441055744.0  # 1.5 · 2⁵²: adding it leaves the nearest integer in the low bits
+
+_RECIPES = {  # least, rounding constant, log 2 in two parts, degree, bits: width, bias, of the mantissa
+    types.float64: (-700.0, _ROUND, _LN2_HIGH, _LN2_LOW, 13, 64, 1023, 52),
+    types.float32: (-85.0, 12582912.0, 0.693359375, -2.12194440e-4, 7, 32, 127, 23),
+}
+
+
+def _exp(builder, x, recipe):
+    """As in ``exp_in_place``, for one part."""
+    least, rounding, high, low, degree, width, bias, mantissa = recipe
+    kind, whole = x.type, ir.VectorType(ir.IntType(width), x.type.count)
+
+    def constant(value):
+        return _spread(builder, ir.Constant(kind.element, value), kind)
+
+    def integer(value):
+        return ir.Constant(whole, [value] * kind.count)
+
+    y = builder.select(builder.fcmp_ordered("<", x, constant(least)), constant(least), x)
+    shifted = _fma(builder, y, constant(_LOG2E), constant(rounding))
+    n = builder.fsub(shifted, constant(rounding))
+    r = _fma(builder, n, constant(-low), _fma(builder, n, constant(-high), y))
+    p = constant(1.0 / math.factorial(degree))
+    for power in reversed(range(degree)):
+        p = _fma(builder, p, r, constant(1.0 / math.factorial(power)))
+    exponent = builder.add(builder.bitcast(shifted, whole), integer(bias))
+    power = builder.bitcast(builder.shl(exponent, integer(mantissa)), kind)
+    never = builder.fcmp_ordered("==", x, constant(-math.inf))
+    return builder.select(never, constant(0.0), builder.fmul(p, power))
+
+
+@intrinsic
+def exp(typing, vector):
+    def generate(context, builder, signature, args):
+        def part(builder, x):
+            return _exp(builder, x, _RECIPES[vector.dtype])
+
+        return _lane_by_lane(builder, part, args[0])
+
+    return vector(vector), generate
 
 
 if config.DISABLE_JIT:  # the same words in plain NumPy, for coverage and for debuggers
@@ -135,11 +338,32 @@ if config.DISABLE_JIT:  # the same words in plain NumPy, for coverage and for de
     def store(flat, at, vector):
         flat[at : at + len(vector)] = vector
 
+    def get(flat, at):
+        return flat[at]
+
     def fma(scalar, vector, accumulator):
         return scalar * vector + accumulator
 
-    def get(flat, at):
-        return flat[at]
+    def plus(scalar, vector):
+        return vector.dtype.type(scalar) + vector
+
+    def times(scalar, vector):
+        return vector.dtype.type(scalar) * vector
+
+    def maximum(a, b):
+        return np.where(a > b, a, b)
+
+    def minimum(a, b):
+        return np.where(a < b, a, b)
+
+    def first_equal(vector, scalar):
+        return int(np.append(vector == scalar, True).argmax())
+
+    def exp(vector):
+        least = -700.0 if vector.dtype == np.float64 else -85.0
+        return np.where(vector == -np.inf, 0.0, np.exp(np.where(vector < least, least, vector)))
+
+    add, mul, divide, total, largest = np.add, np.multiply, np.divide, np.sum, np.max
 
 
 @kernel
@@ -197,12 +421,6 @@ def scatter(indices, values, step, first, last, W, P, row):
         c += 8
     if c + 4 <= P:
         _scatter_tile(indices, values, step, first, last, W, P, c, row, L4)
-
-
-_LOG2E = 1.4426950408889634
-_LN2_HIGH = 0.693147180369123816490
-_LN2_LOW = 1.90821492927058770002e-10
-_ROUND = 6755399441055744.0  # 1.5 · 2⁵²: adding it leaves the nearest integer in the low bits
 
 
 @kernel

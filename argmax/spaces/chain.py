@@ -1,25 +1,23 @@
-"""A label for every position of a sequence: sums and maxima over all k^L paths in O(L k²).
+"""A label for every position of a sequence: maxima and sums over all k^L paths in O(L k²).
 
-    α_t(b) = s_t(b) + A_a [ α_{t−1}(a) + e(a, b) ]        A = max: Viterbi;  A = log-sum-exp: forward
-    β_t(a) = A_b [ e(a, b) + s_{t+1}(b) + β_{t+1}(b) ]
-    log Z  = A_a α_L(a)
-    p_t(a) = exp(α_t(a) + β_t(a) − log Z)
-    p_t(a, b) = exp(α_t(a) + e(a, b) + s_{t+1}(b) + β_{t+1}(b) − log Z)
+    argmax     β_t(a) = max_b     [ e(a, b) + s_{t+1}(b) + β_{t+1}(b) ]             Viterbi
+    sums       β_t(a) = log Σ_b exp [ e(a, b) + s_{t+1}(b) + β_{t+1}(b) ]           forward–backward
 
-In logs throughout, so a long sequence neither over- nor underflows.
+``lattice`` holds the scores of a stack of sequences; ``recursions`` (NumPy) and ``compiled`` (kernels) are
+two routes through the same functions, and this file asks one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from .. import checks
+from ..kernels import compiled
 from ..records import Answer, Floats, Ints, Scores, Value
 from .base import Space
+from .lattice import Lattice
 
 __all__ = ["Chain"]
 
@@ -28,189 +26,221 @@ __all__ = ["Chain"]
 class Chain(Space):
     """y ∈ {0, …, k−1}^L for a sequence of L nodes; edges join consecutive nodes.
 
-    ``scores.offsets`` says where each sequence starts; ``scores.edge`` is None, one shared table
-    (1, k, k), or one table for each edge, sequences in order.
+    ``scores.offsets`` says where each sequence starts (None: every node is one). ``scores.edge`` is None, one
+    table (1, k, k) for all edges, or one for each edge, sequences in order; entry (a, b) is the score of
+    label b right behind label a. −inf forbids a label or a transition; ``constraints`` writes such scores.
+
+    A score for the first label, given y₀ = START, needs no table: it is added to the first node of a
+    sequence, as one for the last label is to the last node.
+
+    ``order=2`` lets a transition see two labels back. Tables are then (1, (k+1)·k, k): row a·k + b, column c
+    is the score of c behind b behind a, and a = k is START, because before the first transition of a sequence
+    there is one label only. A table of order 1, repeated for every a, gives the same chain.
+
+    ``compiled`` forces (True) or forbids (False) the compiled kernels; None decides by size.
 
     >>> import numpy as np
     >>> from argmax.spaces import Chain
     >>> from argmax.records import Scores
-    >>> node = np.array([[1.0, 0.0], [0.0, 0.2], [1.0, 0.0]])
+    >>> node = np.array([[1.5, 0.0], [0.0, 0.2], [2.0, 0.0]])
     >>> stay = np.array([[[0.0, -1.0], [-1.0, 0.0]]])
-    >>> Chain(2).argmax(Scores(node, stay, np.array([0, 3]))).labels
+    >>> scores, chain = Scores(node, stay, np.array([0, 3])), Chain(2)
+    >>> chain.argmax(scores).labels
     array([0, 0, 0])
+    >>> labels, values = chain.top_k(scores, 2)
+    >>> labels
+    array([[0, 0, 0],
+           [0, 1, 0]])
+    >>> np.exp(values[:, 0] - chain.logz(scores).value).round(3)  # their probabilities
+    array([0.667, 0.11 ])
+
+    Rabiner 1989 (Proceedings of the IEEE 77); Lafferty, McCallum and Pereira 2001 (ICML).
     """
 
-    def __init__(self, k: int) -> None:
+    def __init__(self, k: int, order: int = 1, compiled: bool | None = None) -> None:
         self.k = checks.positive_integer("k", k)
+        self.order = checks.choice("order", order, (1, 2))
+        self.compiled = compiled
 
-    def _sequences(self, scores: Scores) -> Iterator[tuple[slice, Floats, Floats]]:
-        """For each sequence: its nodes, their scores (L, k), and its edges' scores (L−1, k, k)."""
-        node = checks.node_scores(scores, self.k)
-        offsets = np.arange(len(node) + 1) if scores.offsets is None else scores.offsets
-        used = 0
-        for start, stop in pairwise(offsets):
-            length = max(int(stop - start) - 1, 0)
-            edge: Floats
-            if scores.edge is None:
-                edge = np.zeros((length, self.k, self.k))
-            elif len(scores.edge) == 1:
-                edge = np.broadcast_to(scores.edge, (length, self.k, self.k))
-            else:
-                edge = scores.edge[used : used + length]
-            used += length
-            yield slice(int(start), int(stop)), node[start:stop], edge
+    @property
+    def states(self) -> int:
+        """Rows of a table of transitions: k, or (k+1)·k for order 2."""
+        return self.k if self.order == 1 else (self.k + 1) * self.k
+
+    def __repr__(self) -> str:
+        return f"Chain({self.k})" if self.order == 1 else f"Chain({self.k}, order=2)"
+
+    def _lattice(self, scores: Scores) -> Lattice:
+        return Lattice.of(scores, self.k, self.states)
+
+    def _route(self, lattice: Lattice) -> Any:
+        """The module that computes: ``compiled`` or ``recursions``."""
+        if compiled(3 * lattice.work) if self.compiled is None else self.compiled:
+            from . import compiled as route
+        else:
+            from . import recursions as route  # type: ignore[no-redef]
+        return route
+
+    # The questions of every space
 
     def argmax(self, scores: Scores) -> Answer:
-        labels, values = np.empty(len(scores.node), np.intp), np.zeros(len(scores))
-        for i, (where, node, edge) in enumerate(self._sequences(scores)):
-            if len(node):
-                paths, best = _best_paths(node, edge, 1)
-                labels[where], values[i] = paths[0], best[0]
-        checks.some_answer(values)
-        return Answer(labels, values, values)
+        lattice = self._lattice(scores)
+        labels, value = self._route(lattice).argmax(lattice)
+        lattice.answered(value)
+        return Answer(labels, value, value)
 
     def logz(self, scores: Scores) -> Value:
-        values = np.zeros(len(scores))
-        for i, (_, node, edge) in enumerate(self._sequences(scores)):
-            if len(node):
-                values[i] = _lse(_forward(node, edge)[-1], axis=0)
-        checks.some_answer(values)
-        return Value(values)
+        lattice = self._lattice(scores)
+        return Value(lattice.answered(self._route(lattice).logz(lattice)))
 
     def marginals(
         self, scores: Scores, weight: Floats | None = None, out: Scores | None = None
     ) -> tuple[Value, Scores]:
-        if out is None:
-            edge_like = None if scores.edge is None else np.empty(scores.edge.shape)
-            out = Scores(np.empty(scores.node.shape), edge_like, scores.offsets)
-        if out.edge is not None:
-            out.edge[:] = 0.0
-        values, used = np.zeros(len(scores)), 0
-        for i, (where, node, edge) in enumerate(self._sequences(scores)):
-            if not len(node):
-                continue
-            forward, backward = _forward(node, edge), _backward(node, edge)
-            values[i] = checks.some_answer(_lse(forward[-1], axis=0))
-            share = 1.0 if weight is None else weight[i]
-            out.node[where] = share * np.exp(forward + backward - values[i])
-            if out.edge is not None:
-                ahead = (node[1:] + backward[1:])[:, None, :]
-                pairs = np.exp(forward[:-1, :, None] + edge + ahead - values[i])
-                if len(out.edge) == 1:
-                    out.edge[0] += share * pairs.sum(axis=0)
-                else:
-                    out.edge[used : used + len(pairs)] = share * pairs
-                used += len(pairs)
-        return Value(values), out
+        lattice = self._lattice(scores)
+        work = _work(lattice, scores, out)
+        value = self._route(lattice).marginals(lattice, _weight(lattice, weight), work)
+        return Value(lattice.answered(value)), _given_back(work, out)
 
     def score(self, scores: Scores, labels: Ints) -> Floats:
-        values = np.zeros(len(scores))
-        for i, (where, node, edge) in enumerate(self._sequences(scores)):
-            y, t = labels[where], np.arange(len(node))
-            values[i] = node[t, y].sum() + edge[t[:-1], y[:-1], y[1:]].sum()
-        return values
+        return self._lattice(scores).score(labels)
 
     def parts(self, scores: Scores, labels: Ints, weight: Floats | None, out: Scores) -> None:
-        used = 0
-        for i, (where, node, _) in enumerate(self._sequences(scores)):
-            share, y = (1.0 if weight is None else weight[i]), labels[where]
-            out.node[np.arange(where.start, where.stop), y] -= share
-            steps = np.arange(max(len(node) - 1, 0))
-            if out.edge is not None:
-                tables = np.zeros_like(steps) if len(out.edge) == 1 else used + steps
-                np.subtract.at(out.edge, (tables, y[:-1], y[1:]), share)
-            used += len(steps)
+        self._lattice(scores).subtract(labels, weight, out)
 
     def nll(self, scores: Scores, labels: Ints, weight: Floats | None, out: Scores) -> Floats:
-        total, _ = self.marginals(scores, weight, out)
-        self.parts(scores, labels, weight, out)
-        values: Floats = total.value - self.score(scores, labels)
-        return values if weight is None else values * weight
+        lattice = self._lattice(scores)
+        work = _work(lattice, scores, out)
+        value = self._route(lattice).marginals(lattice, _weight(lattice, weight), work)
+        lattice.answered(value)
+        lattice.subtract(labels, weight, work)
+        _given_back(work, out)
+        value -= lattice.score(labels)
+        return np.asarray(value if weight is None else value * weight)
 
     def sample(self, scores: Scores, n: int, rng: np.random.Generator) -> Ints:
-        draws = np.empty((n, len(scores.node)), np.intp)
-        for where, node, edge in self._sequences(scores):
-            if not len(node):
-                continue
-            forward = _forward(node, edge)
-            checks.some_answer(_lse(forward[-1], axis=0))
-            for r in range(n):
-                last = _draw(forward[-1], rng)
-                draws[r, where.stop - 1] = last
-                for t in range(len(node) - 2, -1, -1):
-                    last = _draw(forward[t] + edge[t, :, last], rng)
-                    draws[r, where.start + t] = last
-        return draws
+        lattice = self._lattice(scores)
+        uniform = rng.random((n, len(lattice.node)))
+        draws, value = self._route(lattice).sample(lattice, uniform)
+        lattice.answered(value)
+        return np.asarray(draws)
 
     def top_k(self, scores: Scores, k: int) -> tuple[Ints, Floats]:
-        k = checks.positive_integer("k", k)
-        labels = np.full((k, len(scores.node)), -1)
-        values = np.full((k, len(scores)), -np.inf)
-        for i, (where, node, edge) in enumerate(self._sequences(scores)):
-            if not len(node):
-                values[0, i] = 0.0  # the empty sequence has exactly one labelling
-                continue
-            paths, best = _best_paths(node, edge, k)
-            legal = np.isfinite(best)
-            labels[: legal.sum(), where] = paths[legal]
-            values[: legal.sum(), i] = best[legal]
+        lattice, k = self._lattice(scores), checks.positive_integer("k", k)
+        labels, values = self._route(lattice).top_k(lattice, k)
         return labels, values
 
+    # What sequences are asked besides
 
-def _lse(values: Floats, axis: int) -> Floats:
-    """log Σ exp along an axis; −inf where everything is −inf."""
-    top = values.max(axis=axis, keepdims=True)
-    shift = np.where(np.isneginf(top), 0.0, top)
-    with np.errstate(divide="ignore"):
-        total = np.log(np.exp(values - shift).sum(axis=axis))
-    result: Floats = total + np.squeeze(shift, axis=axis)
-    return result
+    def hvp(self, scores: Scores, weight: Floats | None, direction: Scores, out: Scores) -> Value:
+        """out = weight · (∂ marginals / ∂ scores) · direction: second derivatives of log Z along a direction.
+
+        Forward–backward differentiated in forward mode, at some three times the cost of the marginals. Given
+        ``direction``, of the shape of ``scores`` and finite. Returns log Z.
+
+        >>> import numpy as np
+        >>> from argmax.records import Scores
+        >>> from argmax.spaces import Chain
+        >>> scores, ahead = Scores(np.zeros((1, 2))), Scores(np.array([[1.0, 0.0]]))
+        >>> out = Scores(np.empty((1, 2)))
+        >>> log_z = Chain(2).hvp(scores, None, ahead, out)
+        >>> out.node  # p (1 − p) at p = ½
+        array([[ 0.25, -0.25]])
+        """
+        lattice = self._lattice(scores)
+        work, share = _work(lattice, scores, out), _weight(lattice, weight)
+        value = self._route(lattice).curvature(lattice, share, direction, work)
+        _given_back(work, out)
+        return Value(lattice.answered(value))
+
+    def posterior(self, scores: Scores) -> Answer:
+        """The legal labels with the fewest expected errors, argmax_y Σ_t P(y_t): minimum Hamming risk.
+
+        ``value`` is the expected number of right labels. Where nothing is forbidden, every position takes its
+        most probable label.
+
+        >>> import numpy as np
+        >>> from argmax.records import Scores
+        >>> from argmax.spaces import Chain
+        >>> pairs = np.log([[[0.4, 1e-9], [0.3, 0.3]]])  # one path of 0.4, two of 0.3
+        >>> scores = Scores(np.zeros((2, 2)), pairs, np.array([0, 2]))
+        >>> Chain(2).argmax(scores).labels, Chain(2).posterior(scores).labels
+        (array([0, 0]), array([1, 0]))
+        """
+        p = self.marginals(scores)[1].node
+        legal = np.where(np.isneginf(scores.node), -np.inf, p)
+        edge = scores.edge
+        if edge is not None:
+            edge = np.where(np.isneginf(edge), -np.inf, 0.0)
+        return self.argmax(Scores(legal, edge, scores.offsets))
+
+    def entropy(self, scores: Scores) -> Floats:
+        """H = −Σ_y P(y) log P(y) of each sequence (n,), in nats: how undecided the model is.
+
+        >>> import numpy as np
+        >>> from argmax.records import Scores
+        >>> from argmax.spaces import Chain
+        >>> Chain(4).entropy(Scores(np.zeros((3, 4)), None, np.array([0, 3])))  # 64 equal paths
+        array([4.15888308])
+        """
+        lattice = self._lattice(scores)
+        value, entropy = self._route(lattice).entropy(lattice)
+        lattice.answered(value)
+        return np.asarray(entropy)
+
+    def spans(self, scores: Scores, labels: Ints, spans: Ints) -> Floats:
+        """P(y_t = labels_t for all t in the span), for each span: the confidence in a piece of an answer.
+
+        Given labels (N,) and spans (m, 2): the first node and the one behind the last, in one sequence.
+        Returns (m,): exp(log Z with no other labels allowed there − log Z). A product of the probabilities of
+        single labels would ignore that neighbours go together.
+
+        >>> import numpy as np
+        >>> from argmax.records import Scores
+        >>> from argmax.spaces import Chain
+        >>> alike = np.array([[[9.0, 0.0], [0.0, 9.0]]])  # neighbours hardly ever differ
+        >>> scores = Scores(np.zeros((3, 2)), alike, np.array([0, 3]))
+        >>> Chain(2).spans(scores, np.array([1, 1, 1]), np.array([[0, 1], [0, 3]])).round(3)
+        array([0.5, 0.5])
+        """
+        lattice = self._lattice(scores)
+        total = lattice.answered(self._route(lattice).logz(lattice))
+        labels, spans = checks.span_labels(labels, spans, self.k, lattice.offsets)
+        which = np.searchsorted(lattice.offsets, spans[:, 0], "right") - 1
+        part, nodes = lattice.take(which)
+        owner = np.repeat(np.arange(len(spans)), part.lengths)
+        inside = (nodes >= spans[owner, 0]) & (nodes < spans[owner, 1])
+        other = inside[:, None] & (np.arange(self.k) != labels[nodes][:, None])
+        part.node[other] = -np.inf
+        return np.asarray(np.exp(self._route(part).logz(part) - total[which]))
 
 
-def _forward(node: Floats, edge: Floats) -> Floats:
-    alpha = np.array(node, dtype=float)
-    for t in range(1, len(node)):
-        alpha[t] += _lse(alpha[t - 1][:, None] + edge[t - 1], axis=0)
-    return alpha
+def _weight(lattice: Lattice, weight: Floats | None) -> Floats:
+    return np.ones(len(lattice)) if weight is None else np.asarray(weight, float)
 
 
-def _backward(node: Floats, edge: Floats) -> Floats:
-    beta = np.zeros(node.shape)
-    for t in range(len(node) - 2, -1, -1):
-        beta[t] = _lse(edge[t] + (node[t + 1] + beta[t + 1])[None, :], axis=1)
-    return beta
+def _work(lattice: Lattice, scores: Scores, out: Scores | None) -> Scores:
+    """Memory for marginals as kernels want it, edges zeroed: that of ``out`` where it will do."""
+    node = None if out is None else out.node
+    if node is None or node.dtype != lattice.node.dtype or not node.flags.c_contiguous:
+        node = np.empty_like(lattice.node)
+    edge = scores.edge if out is None else out.edge
+    if edge is None or edge is scores.edge or not _plain(edge):
+        edge = None if edge is None else np.zeros(edge.shape)
+    else:
+        edge[:] = 0.0
+    return Scores(node, edge, scores.offsets)
 
 
-def _draw(logits: Floats, rng: np.random.Generator) -> int:
-    cumulative = np.cumsum(np.exp(logits - logits.max()))
-    return int((rng.random() * cumulative[-1] >= cumulative).sum())
+def _plain(array: Floats) -> bool:
+    return array.dtype == np.float64 and array.flags.c_contiguous
 
 
-def _best_paths(node: Floats, edge: Floats, k: int) -> tuple[Ints, Floats]:
-    """The k best paths (k, L) and their values: Viterbi with a list of k at each state.
-
-    From the last node to the first, so that the walk back decides the first label first: of equals it
-    then finds the first path in lexicographic order.
-    """
-    node, edge = node[::-1], edge[::-1].transpose(0, 2, 1)
-    length, labels = node.shape
-    best = np.full((labels, k), -np.inf)
-    best[:, 0] = node[0]
-    back = np.zeros((length, labels, k), np.intp)
-    for t in range(1, length):
-        # candidates (label, following label × rank); of equals the first one wins
-        ways = (best[:, :, None] + edge[t - 1][:, None, :]).reshape(labels * k, labels).T
-        order = np.argsort(-ways, axis=1, kind="stable")[:, :k]
-        back[t] = order
-        best = np.take_along_axis(ways, order, axis=1) + node[t][:, None]
-    flat = best.ravel()
-    ends = np.argsort(-flat, kind="stable")[:k]
-    paths = np.zeros((k, length), np.intp)
-    for rank, end in enumerate(ends):
-        state = int(end)
-        for t in range(length - 1, -1, -1):
-            paths[rank, t], place = divmod(state, k)
-            state = int(back[t, paths[rank, t], place])
-    values = np.full(k, -np.inf)
-    values[: len(ends)] = flat[ends]
-    return paths[:, ::-1], values
+def _given_back(work: Scores, out: Scores | None) -> Scores:
+    """``out`` with what ``work`` holds, where they are not the same memory already."""
+    if out is None:
+        return work
+    if out.node is not work.node:
+        out.node[:] = work.node
+    if out.edge is not None and out.edge is not work.edge:
+        out.edge[:] = work.edge
+    return out
