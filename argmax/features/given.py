@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks
 from ..errors import ArgmaxError, InvalidInput, Unsupported
 from ..records import Csr, Rows, Structures
+from .arrays import Arrays, bytes_and_offsets, collisions_of, same_keys, whole
 from .hashing import Collisions, Slots
-from .saved import _Arrays, _bytes_and_offsets, _collisions, _same_keys, _whole
 from .stacks import Named, Stack
 from .templates import Templates
 from .templates.names import Names
@@ -221,7 +221,7 @@ class Given(BaseEstimator):
         """The arrays: strings as bytes and offsets."""
         check_is_fitted(self)
         if isinstance(self._keys_, Vocabulary):
-            return _bytes_and_offsets("names", self._keys_.strings)
+            return bytes_and_offsets("names", self._keys_.strings)
         return {}
 
     @classmethod
@@ -234,13 +234,13 @@ class Given(BaseEstimator):
         ['a', 'b']
         """
         try:
-            return cls._rebuilt(options, _Arrays(tensors))
+            return cls._rebuilt(options, Arrays(tensors))
         except (ArgmaxError, KeyError, TypeError, AttributeError, ValueError) as error:
             raise InvalidInput(f"the saved features are not valid: {error}") from error
 
     @classmethod
-    def _rebuilt(cls, options: Mapping[str, Any], arrays: _Arrays) -> Given:
-        _same_keys(
+    def _rebuilt(cls, options: Mapping[str, Any], arrays: Arrays) -> Given:
+        same_keys(
             "options", options, ("format", "min_count", "hash_bits", "form", "width", "collisions")
         )
         if options["format"] != FORMAT:
@@ -249,7 +249,7 @@ class Given(BaseEstimator):
             )
         form, width = (
             checks.choice("form", options["form"], FORMS),
-            _whole("width", options["width"]),
+            whole("width", options["width"]),
         )
         given = cls(min_count=options["min_count"], hash_bits=options["hash_bits"])
         keys: Vocabulary | Slots | None = None
@@ -258,11 +258,11 @@ class Given(BaseEstimator):
             if len(keys) != width:
                 raise InvalidInput(f"width is {width}, and there are {len(keys)} columns")
         arrays.nothing_left()
-        collisions = None if options["collisions"] is None else _collisions(options["collisions"])
+        collisions = None if options["collisions"] is None else collisions_of(options["collisions"])
         given._become(form, keys, width, collisions)
         return given
 
-    def _saved_keys(self, arrays: _Arrays) -> Vocabulary | Slots:
+    def _saved_keys(self, arrays: Arrays) -> Vocabulary | Slots:
         if self.hash_bits is not None:
             return Slots(_bits(self.hash_bits))
         strings = arrays.strings("names")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, final
@@ -11,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgmaxError, InvalidInput
-from ..records import Floats, Strings
+from .arrays import Arrays, bytes_and_offsets, collisions_of, same_keys, whole
 from .categories import Category
 from .encoding import Encoding, Sparse
 from .hashing import Collisions, Slots
 from .kinds import KINDS
 from .numbers import Numbers
 from .settings import Settings, kinds_given, settings
-from .sorting import ascending
 from .text import Text, TextOptions
 from .vocabulary import Vocabulary, joined
 
@@ -70,15 +68,10 @@ def tensors(state: State) -> dict[str, NDArray[Any]]:
         if numbers.scale is not None:
             found["numbers.scale"] = numbers.scale
     for i, category in enumerate(encoding.categories.values()):
-        found |= _bytes_and_offsets(f"category.{i}", category.values.strings)
+        found |= bytes_and_offsets(f"category.{i}", category.values.strings)
     for i, text in enumerate(encoding.texts.values()):
         found |= _text_tensors(f"text.{i}", text)
     return found
-
-
-def _bytes_and_offsets(name: str, strings: Strings) -> dict[str, NDArray[Any]]:
-    low, high = strings.offsets[0], strings.offsets[-1]
-    return {f"{name}.data": strings.data[low:high], f"{name}.offsets": strings.offsets - low}
 
 
 def _text_tensors(name: str, text: Text) -> dict[str, NDArray[Any]]:
@@ -86,11 +79,11 @@ def _text_tensors(name: str, text: Text) -> dict[str, NDArray[Any]]:
         {} if text.factors is None else {f"{name}.factors": text.factors}
     )
     if isinstance(text.keys, Vocabulary):
-        return found | _bytes_and_offsets(name, text.keys.strings)
+        return found | bytes_and_offsets(name, text.keys.strings)
     if text.examples:
         pairs = [(slot, value) for slot in sorted(text.examples) for value in text.examples[slot]]
         found[f"{name}.slots"] = np.array([slot for slot, _ in pairs], np.int64)
-        found |= _bytes_and_offsets(name, joined([value.encode("utf-8") for _, value in pairs]))
+        found |= bytes_and_offsets(name, joined([value.encode("utf-8") for _, value in pairs]))
     return found
 
 
@@ -103,13 +96,13 @@ def rebuilt(given: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Sta
     Asks for no more memory than a small multiple of what it is given.
     """
     try:
-        return _rebuilt(given, _Arrays(arrays))
+        return _rebuilt(given, Arrays(arrays))
     except (ArgmaxError, KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"the saved table is not valid: {error}") from error
 
 
-def _rebuilt(given: Mapping[str, Any], arrays: _Arrays) -> State:
-    _same_keys("options", given, _OPTIONS)
+def _rebuilt(given: Mapping[str, Any], arrays: Arrays) -> State:
+    same_keys("options", given, _OPTIONS)
     if given["format"] != FORMAT:
         raise InvalidInput(f"its format is {given['format']!r}; this version reads {FORMAT}")
     parameters = dict(given["parameters"])
@@ -118,7 +111,7 @@ def _rebuilt(given: Mapping[str, Any], arrays: _Arrays) -> State:
     kinds_given(parameters["kinds"])
     kinds, missing = _columns(given["columns"])
     sparse = {
-        str(name): Sparse(_whole(f"sparse {name!r}", width))
+        str(name): Sparse(whole(f"sparse {name!r}", width))
         for name, width in given["sparse"].items()
     }
     numbers = [n for n, kind in kinds.items() if kind == "number" and n not in sparse]
@@ -141,7 +134,7 @@ def _rebuilt(given: Mapping[str, Any], arrays: _Arrays) -> State:
         },
     )
     arrays.nothing_left()
-    collisions = {str(name): _collisions(found) for name, found in given["collisions"].items()}
+    collisions = {str(name): collisions_of(found) for name, found in given["collisions"].items()}
     if not collisions.keys() <= encoding.texts.keys():
         raise InvalidInput("collisions must be of columns of text")
     return State(parameters, chosen, kinds, missing, bool(given["named"]), encoding, collisions)
@@ -152,36 +145,18 @@ _OPTIONS = (
 )  # fmt: skip
 
 
-def _same_keys(what: str, given: Mapping[str, Any], expected: Any) -> None:
-    if set(given) != set(expected):
-        odd = sorted(map(str, set(given) ^ set(expected)))
-        raise InvalidInput(f"{what} must have the keys {sorted(expected)}; look at {odd[:5]}")
-
-
-def _whole(what: str, value: Any) -> int:
-    if type(value) is not int or not 0 <= value < 2**62:
-        raise InvalidInput(f"{what} must be a whole number; got {value!r}")
-    return value
-
-
 def _columns(given: Any) -> tuple[dict[str, str], dict[str, int]]:
     kinds, missing = dict[str, str](), dict[str, int]()
     for column in given:
-        _same_keys("a column", column, ("name", "kind", "missing"))
+        same_keys("a column", column, ("name", "kind", "missing"))
         name, kind = column["name"], column["kind"]
         if not isinstance(name, str) or name in kinds or kind not in KINDS:
             raise InvalidInput(f"column {name!r} of kind {kind!r} is repeated or unknown")
-        kinds[name], missing[name] = kind, _whole(f"missing of {name!r}", column["missing"])
+        kinds[name], missing[name] = kind, whole(f"missing of {name!r}", column["missing"])
     return kinds, missing
 
 
-def _collisions(given: Mapping[str, Any]) -> Collisions:
-    counts = [_whole(f"collisions {name}", given[name]) for name in ("distinct", "used", "shared")]
-    _same_keys("collisions", given, ("distinct", "exact", "used", "shared"))
-    return Collisions(counts[0], bool(given["exact"]), counts[1], counts[2])
-
-
-def _numbers(missing: dict[str, int], standardise: bool, arrays: _Arrays) -> Numbers:
+def _numbers(missing: dict[str, int], standardise: bool, arrays: Arrays) -> Numbers:
     p, marked = len(missing), np.flatnonzero(list(missing.values()))
     if not p:
         return Numbers([], np.zeros(0), np.zeros(0) if standardise else None, marked)
@@ -192,7 +167,7 @@ def _numbers(missing: dict[str, int], standardise: bool, arrays: _Arrays) -> Num
     return Numbers(list(missing), mean, scale, marked)
 
 
-def _text(name: str, chosen: TextOptions, arrays: _Arrays) -> Text:
+def _text(name: str, chosen: TextOptions, arrays: Arrays) -> Text:
     if chosen.hash_bits is None:
         vocabulary = Vocabulary(arrays.strings(name, sort=True))
         factors = (
@@ -204,7 +179,7 @@ def _text(name: str, chosen: TextOptions, arrays: _Arrays) -> Text:
     return Text(chosen, slots, factors, _examples(name, slots, arrays))
 
 
-def _examples(name: str, slots: Slots, arrays: _Arrays) -> dict[int, list[str]]:
+def _examples(name: str, slots: Slots, arrays: Arrays) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     if f"{name}.slots" in arrays:
         where, strings = arrays.take(f"{name}.slots", np.int64), arrays.strings(name)
@@ -213,50 +188,3 @@ def _examples(name: str, slots: Slots, arrays: _Arrays) -> dict[int, list[str]]:
         for slot, value in zip(where.tolist(), strings.tolist(), strict=True):
             found.setdefault(slot, []).append(str(value))
     return found
-
-
-@final
-class _Arrays:
-    """The arrays of a file, each taken once, with the type and length it must have."""
-
-    def __init__(self, given: Mapping[str, NDArray[Any]]) -> None:
-        self._given = dict(given)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._given
-
-    def take(self, name: str, dtype: Any) -> NDArray[Any]:
-        array = self._given.pop(name, None)
-        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
-            raise InvalidInput(f"tensor {name} must be a 1-D array of {np.dtype(dtype).name}")
-        return np.ascontiguousarray(array)
-
-    def floats(self, name: str, length: int) -> Floats:
-        array = self.take(name, np.float64)
-        if len(array) != length or not np.isfinite(array).all():
-            raise InvalidInput(f"tensor {name} must hold {length} finite numbers")
-        return array
-
-    def strings(self, name: str, sort: bool = False) -> Strings:
-        """Valid UTF-8 in ``name``.data, cut at ``name``.offsets; ``sort``: rising, so without repeats."""
-        data, offsets = self.take(f"{name}.data", np.uint8), self.take(f"{name}.offsets", np.int64)
-        whole = len(offsets) and offsets[0] == 0 and offsets[-1] == len(data)
-        if not whole or np.any(np.diff(offsets) < 0):
-            raise InvalidInput(
-                f"tensor {name}.offsets must rise from 0 to the {len(data)} bytes of data"
-            )
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        for start in range(0, len(data), 2**20):
-            decoder.decode(data[start : start + 2**20].tobytes())
-        decoder.decode(b"", final=True)
-        inside = offsets[:-1][np.diff(offsets) > 0]
-        if np.any((data[inside] & 0xC0) == 0x80):
-            raise InvalidInput(f"tensor {name}.offsets must not cut a character")
-        strings = Strings(data, offsets)
-        if sort and not ascending(strings):
-            raise InvalidInput(f"the strings of {name} must be sorted and differ")
-        return strings
-
-    def nothing_left(self) -> None:
-        if self._given:
-            raise InvalidInput(f"unknown tensors {sorted(self._given)[:5]}")

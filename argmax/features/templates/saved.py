@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ... import checks
 from ...errors import ArgmaxError, InvalidInput
 from ...records import Strings
+from ..arrays import Arrays, bytes_and_offsets, collisions_of, same_keys, whole
 from ..hashing import Collisions
-from ..saved import _Arrays, _bytes_and_offsets, _collisions, _same_keys, _whole
 from ..vocabulary import Vocabulary, joined
 from .dictionary import Chosen, Dictionary
 from .hashed import Hashed
@@ -63,7 +63,7 @@ def tensors(state: State) -> dict[str, NDArray[Any]]:
     assert isinstance(keys, Dictionary)
     for i, strings in enumerate(keys.known.values):
         if strings is not None:
-            found |= _bytes_and_offsets(f"values.{i}", strings)
+            found |= bytes_and_offsets(f"values.{i}", strings)
     for i, tuples in enumerate(keys.known.tuples):
         if tuples is not None:
             found[f"tuples.{i}"] = tuples.keys.reshape(-1)
@@ -76,7 +76,7 @@ def _example_tensors(name: str, examples: dict[int, list[str]]) -> dict[str, NDA
     pairs = [(slot, value) for slot in sorted(examples) for value in examples[slot]]
     strings = joined([value.encode("utf-8") for _, value in pairs])
     slots = np.array([slot for slot, _ in pairs], np.int64)
-    return {f"{name}.slots": slots, **_bytes_and_offsets(f"{name}.examples", strings)}
+    return {f"{name}.slots": slots, **bytes_and_offsets(f"{name}.examples", strings)}
 
 
 # Back
@@ -85,30 +85,30 @@ def _example_tensors(name: str, examples: dict[int, list[str]]) -> dict[str, NDA
 def rebuilt(given: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> State:
     """The state that these came from; InvalidInput, with the name of what is wrong, for all others."""
     try:
-        return _rebuilt(given, _Arrays(arrays))
+        return _rebuilt(given, Arrays(arrays))
     except (ArgmaxError, KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"the saved templates are not valid: {error}") from error
 
 
-def _rebuilt(given: Mapping[str, Any], arrays: _Arrays) -> State:
-    _same_keys("options", given, ("format", "parameters", "vectors", "collisions"))
+def _rebuilt(given: Mapping[str, Any], arrays: Arrays) -> State:
+    same_keys("options", given, ("format", "parameters", "vectors", "collisions"))
     if given["format"] != FORMAT:
         raise InvalidInput(f"their format is {given['format']!r}; this version reads {FORMAT}")
     parameters = dict(given["parameters"])
-    _same_keys("parameters", parameters, PARAMETERS)
+    same_keys("parameters", parameters, PARAMETERS)
     checks.choice("outside", parameters["outside"], ("mark", "skip"))
     plan = Plan.of(parse_all(parameters["templates"]), parameters["outside"] == "mark")
     bits = parameters["hash_bits"]
     keys: Keys = _dictionary(plan, arrays) if bits is None else _hashed(plan, bits, arrays)
     arrays.nothing_left()
     widths = {
-        str(name): _whole(f"vectors {name!r}", width) for name, width in given["vectors"].items()
+        str(name): whole(f"vectors {name!r}", width) for name, width in given["vectors"].items()
     }
-    collisions = None if given["collisions"] is None else _collisions(given["collisions"])
+    collisions = None if given["collisions"] is None else collisions_of(given["collisions"])
     return State(parameters, keys, Vectors(widths), collisions)
 
 
-def _dictionary(plan: Plan, arrays: _Arrays) -> Dictionary:
+def _dictionary(plan: Plan, arrays: Arrays) -> Dictionary:
     values = tuple(
         None if source.column is None else _strings(f"values.{i}", arrays)
         for i, source in enumerate(plan.sources)
@@ -128,14 +128,14 @@ def _dictionary(plan: Plan, arrays: _Arrays) -> Dictionary:
     )
 
 
-def _strings(name: str, arrays: _Arrays) -> Strings:
+def _strings(name: str, arrays: Arrays) -> Strings:
     strings = arrays.strings(name)
     if np.any(Vocabulary(strings).find(strings) != np.arange(len(strings))):
         raise InvalidInput(f"the strings of {name} must differ")
     return strings
 
 
-def _tuples(name: str, sizes: list[int], arrays: _Arrays) -> Tuples:
+def _tuples(name: str, sizes: list[int], arrays: Arrays) -> Tuples:
     flat = arrays.take(name, np.int32)
     if len(flat) % len(sizes):
         raise InvalidInput(f"tensor {name} must hold tuples of {len(sizes)} numbers")
@@ -148,13 +148,13 @@ def _tuples(name: str, sizes: list[int], arrays: _Arrays) -> Tuples:
     return tuples
 
 
-def _chosen(name: str, layer: Layer, known: Numbered, arrays: _Arrays) -> Chosen:
+def _chosen(name: str, layer: Layer, known: Numbered, arrays: Arrays) -> Chosen:
     starts, tuples = (
         arrays.take(f"{name}.starts", np.int64),
         arrays.take(f"{name}.tuples", np.int32),
     )
-    whole = len(starts) == len(layer) + 1 and starts[0] == 0 and starts[-1] == len(tuples)
-    if not whole or np.any(np.diff(starts) < 0):
+    complete = len(starts) == len(layer) + 1 and starts[0] == 0 and starts[-1] == len(tuples)
+    if not complete or np.any(np.diff(starts) < 0):
         raise InvalidInput(f"tensor {name}.starts must rise from 0 to the {len(tuples)} attributes")
     chosen = Chosen(starts, tuples)
     for j, size in enumerate(known.sizes(layer)):
@@ -164,13 +164,13 @@ def _chosen(name: str, layer: Layer, known: Numbered, arrays: _Arrays) -> Chosen
     return chosen
 
 
-def _hashed(plan: Plan, bits: Any, arrays: _Arrays) -> Hashed:
-    checks.number("hash_bits", _whole("hash_bits", bits), 1, 30)
+def _hashed(plan: Plan, bits: Any, arrays: Arrays) -> Hashed:
+    checks.number("hash_bits", whole("hash_bits", bits), 1, 30)
     node, edge = (_examples(name, 1 << bits, arrays) for name in ("node", "edge"))
     return Hashed(plan, bits, node, edge)
 
 
-def _examples(name: str, width: int, arrays: _Arrays) -> dict[int, list[str]]:
+def _examples(name: str, width: int, arrays: Arrays) -> dict[int, list[str]]:
     slots, strings = arrays.take(f"{name}.slots", np.int64), arrays.strings(f"{name}.examples")
     if len(slots) != len(strings) or np.any((slots < 0) | (slots >= width)):
         raise InvalidInput(f"tensor {name}.slots must have the attribute of each example")
