@@ -29,7 +29,8 @@ __all__ = ["describe", "load", "save"]
 KIND = "model"
 
 OPTIONS = 2**21
-"""Tokens in the options of a table: enough for a hundred thousand columns."""
+"""Tokens in the options of a table: enough for a hundred thousand columns of a dozen each. Yet no more than one
+for four bytes of the file, beyond what any file may have: a column has weights and statistics too."""
 
 
 def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -124,19 +125,19 @@ def _model(file: File) -> Any:
         if tensors:
             raise ModelFileError(f"has a tensor {min(tensors)!r} that belongs to nothing.")
         return estimator
-    table = _table(tensors)
+    table = _table(tensors, min(OPTIONS, strict.TOKENS + file.bytes // 4))
     if table._state.encoding.width != estimator.n_features_in_:
         raise ModelFileError("has a table whose columns do not fit the weights.")
     return _pipeline(file.content["pipeline"], table, estimator)
 
 
-def _table(tensors: Tensors) -> Table:
+def _table(tensors: Tensors, tokens: int) -> Table:
     """The table of a file: all tensors that are left must be its."""
     text = take(tensors, "table.options", np.uint8, None)
     if not all(name.startswith("table.") for name in tensors):
         raise ModelFileError("has tensors that belong to nothing.")
     try:
-        options = strict.parsed(text.tobytes().decode("ascii"), OPTIONS)
+        options = strict.parsed(text.tobytes().decode("ascii"), tokens)
         return Table.rebuild(options, {name[6:]: tensor for name, tensor in tensors.items()})
     except (InvalidInput, ValueError) as error:
         raise ModelFileError(f"has a table that does not do: {error}") from error
