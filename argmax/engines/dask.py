@@ -10,6 +10,7 @@ one fixed shape: the number of workers changes the time, never the bits.
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
 import itertools
@@ -56,7 +57,7 @@ class Dask(Engine):
     >>> from argmax import LinearClassifier, engines
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> with distributed.Client(processes=False, dashboard_address=None) as client:
+    >>> with distributed.Client(processes=False, dashboard_address=":0") as client:
     ...     model = LinearClassifier(engine=engines.Dask(client)).fit(X, y)
     >>> bool((model.coef_ == LinearClassifier().fit(X, y).coef_).all())
     True
@@ -182,8 +183,8 @@ class Dask(Engine):
         return make
 
     def _sending(self, shard: Shard) -> Callable[[list[str] | None, int], Any]:
-        """A shard in the memory of this process: it is sent."""
-        return lambda workers, attempt: self.scatter(shard, workers)
+        """A shard in the memory of this process: it is sent, as a copy without what tasks left here."""
+        return lambda workers, attempt: self.scatter(copy.copy(shard), workers)
 
     def scatter(self, value: Any, workers: list[str] | None = None) -> Any:
         """Put a value on one worker; others fetch it from there, and from each other."""
@@ -258,8 +259,7 @@ class Dask(Engine):
                 if self.missing([*leaves, *tops]):
                     self._give_up(shards, leaves, "nor again elsewhere")
         except BaseException:
-            with suppress(Exception):
-                self.client.cancel([*leaves, *tops])
+            self._cancel([*leaves, *tops])
             raise
         return list(tops)
 
@@ -269,6 +269,7 @@ class Dask(Engine):
         looks = self._looks(here)
         self.missing(looks, min(self.timeout, SIGN_OF_LIFE))
         silent = {a for a, look in zip(here, looks, strict=True) if look.status != "finished"}
+        self._cancel(looks)
         if not silent:  # everybody is there, so it is the tasks that hang
             due = {leaf.key for leaf in leaves if leaf.status == "pending"}
             running = self._ask(self.client.scheduler.processing)
@@ -296,10 +297,17 @@ class Dask(Engine):
         if not self.workers():
             self._give_up(shards, leaves, "and there is no other worker")
         self._sent.clear()
+        self._cancel([leaves[i] for i in lost])
         if lost:
             futures = self._submit([shards[i] for i in lost], task, arguments)
             for i, future in zip(lost, futures, strict=True):
                 leaves[i] = future
+
+    def _cancel(self, futures: list[Any]) -> None:
+        """Nobody wants these any more; a queue of them must not keep a worker busy once it wakes up."""
+        stop = functools.partial(self.client.cancel, futures, asynchronous=True)
+        with suppress(Exception):
+            self.client.sync(stop, callback_timeout=self.timeout)
 
     def _give_up(self, shards: Sequence[Remote], leaves: list[Any], also: str) -> None:
         due = [s.where for s, leaf in zip(shards, leaves, strict=True) if leaf.status != "finished"]

@@ -37,6 +37,8 @@ class Examples(ABC):
     """The sorted classes (k,)."""
     names: tuple[str, ...] | None = None
     """Names of the features, where they have some."""
+    labelled: bool = True
+    """Whether there is something to learn from; without labels rows can only be answered."""
 
     @property
     @abstractmethod

@@ -18,7 +18,8 @@ __all__ = ["Reading", "divided"]
 class Reading:
     """How what was stored becomes what a pass takes: labels in order, weights and columns in their units.
 
-    ``ranks`` gives the place of each stored label code among the sorted classes.
+    ``ranks`` gives the place of each stored label code among the sorted classes; ``origin`` is the folder of
+    a stored set and its digest, for whoever reads it elsewhere.
 
     >>> import numpy as np
     >>> from argmax.engines.reading import Reading
@@ -32,6 +33,7 @@ class Reading:
     ranks: Ints | None = None  # (k,)
     factors: Floats | None = None  # (k,)
     scale: Floats | None = None  # (d,)
+    origin: tuple[str, str] | None = None
 
     def rows(self, rows: Rows) -> Rows:
         rows = _loaded(rows)
@@ -44,6 +46,8 @@ class Reading:
                 raise BadFile("a label is none of the classes. Write the set again.")
             codes = self.ranks[codes]
         weight = None if truth.weight is None else np.asarray(truth.weight)
+        if weight is not None and not np.all((weight > 0) & np.isfinite(weight)):
+            raise BadFile("a weight is not a positive number. Write the set again.")
         if self.factors is not None:
             factors = self.factors[codes]
             weight = factors if weight is None else weight * factors

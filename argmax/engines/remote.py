@@ -16,10 +16,11 @@ from typing import Any, final
 
 import numpy as np
 
-from ..errors import Unsupported
+from ..errors import BadFile, Unsupported
 from .base import Sums, Task, add_up
 from .machine import Machine, difference, machine
 from .shards import Shard
+from .stored import Stored
 from .threads import Threads
 
 __all__ = ["Parcel", "Remote", "load", "look", "summed", "work"]
@@ -147,6 +148,10 @@ def look() -> Machine:
 
 def load(shard: Shard) -> Shard:
     """The shard with its rows in this worker's memory."""
+    if shard.reading is not None and shard.reading.origin is not None:
+        folder, digest = shard.reading.origin
+        if Stored(folder).digest != digest:
+            raise BadFile("a worker sees another set there than the driver.", path=folder)
     return shard.loaded()
 
 

@@ -64,13 +64,13 @@ class Stored(Examples):
         self.shape = manifest["rows"], manifest["features"]
         self.sparse, self.labelled = manifest["sparse"], manifest["labelled"]
         self.names = None if manifest["names"] is None else tuple(manifest["names"])
-        arrived = np.array(manifest["classes"], dtype=manifest["classes_dtype"])
+        arrived = _classes(manifest["classes"], manifest["classes_dtype"], str(folder))
         order = np.argsort(arrived, kind="stable")
         self.classes, self._totals = arrived[order], np.array(manifest["totals"], float)[order]
         self._digests: dict[str, str] = manifest["digests"]
-        self._reading = Reading(
-            ranks=np.argsort(order).astype(np.intp) if len(order) else np.zeros(1, np.intp)
-        )
+        ranks = np.argsort(order) if self.labelled else np.zeros(1)
+        origin = str(self.folder.absolute()), self.digest
+        self._reading = Reading(ranks=ranks.astype(np.intp), origin=origin)
         self._rows, self._truth = self._arrays(manifest)
         self.entries = len(self._rows.indices) if isinstance(self._rows, Csr) else self._rows.size
         self.dtype = self._rows.dtype
@@ -227,6 +227,29 @@ def _manifest(folder: Path) -> dict[str, Any]:
     if not len(found["classes"]) == len(found["totals"]) or found["rows"] < 1:
         raise BadFile("its fields contradict each other. Write the set again.", path=str(path))
     return cast("dict[str, Any]", found)
+
+
+def _classes(labels: list[Any], dtype: str, path: str) -> Any:
+    """The labels in order of arrival: all strings, or all numbers of one of the usual kinds."""
+    text = all(isinstance(label, str) for label in labels)
+    numbers = all(isinstance(label, (bool, int, float)) for label in labels)
+    if text and dtype[1:2] in "UO":
+        return np.array(labels, dtype=object if dtype[1:2] == "O" else np.str_)
+    if not numbers or dtype[1:] not in (
+        "b1",
+        "i1",
+        "i2",
+        "i4",
+        "i8",
+        "u1",
+        "u2",
+        "u4",
+        "u8",
+        "f4",
+        "f8",
+    ):
+        raise BadFile(f"classes of kind {dtype!r} cannot be read. Write the set again.", path=path)
+    return np.array(labels, dtype=dtype)
 
 
 FIELDS: dict[str, Any] = {

@@ -24,6 +24,8 @@ def examples(
     if found is None:
         found = _held(estimator, X, y, sample_weight, crew)
     else:
+        if not found.labelled:
+            raise InvalidInput("requires y to be passed, but the target y is None.")
         _note_features(estimator, found)
         found = _with_class_weights(estimator.class_weight, found)
         if estimator.dtype is not None and np.dtype(estimator.dtype) != found.dtype:

@@ -24,7 +24,7 @@ def engine(request):
     """In-process workers: the real scheduler and protocol, without starting processes."""
     options = {"n_workers": request.param, "threads_per_worker": 2, "processes": False}
     with (
-        distributed.LocalCluster(dashboard_address=None, **options) as cluster,
+        distributed.LocalCluster(dashboard_address=":0", **options) as cluster,
         distributed.Client(cluster) as client,
     ):
         yield Dask(client, timeout=60.0)
