@@ -89,16 +89,13 @@ class Sentences:
         if wrong.any():
             if self._recut(wrong):
                 return self.tokens(names)
-            there &= ~self._dropped(there, wrong)
+            there &= ~self._dropped(wrong)
         if self.form.format == "conllu":
             there &= self._words(there)
         rows = np.flatnonzero(there)
         offsets = _offsets(self._sequence()[rows])
-        columns: dict[str, Strings] = {name: self._column(rows, name) for name in names}
-        if self.form.scheme is not None and len(rows):
-            mended = self._tagged(rows, offsets)
-            if self.form.labels in columns:
-                columns[self.form.labels] = mended
+        tagged = {} if self.form.scheme is None else {self.form.labels: self._tagged(rows, offsets)}
+        columns = {n: tagged[n] if n in tagged else self._column(rows, n) for n in names}
         return Tokens({**columns}, offsets, lines=self.number + rows), self.repairs
 
     # Lines
@@ -171,7 +168,7 @@ class Sentences:
             line=self.number + line,
         )
 
-    def _dropped(self, there: NDArray[np.bool_], wrong: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _dropped(self, wrong: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The lines of sequences that have a wrong one."""
         sequence = self._sequence()
         bad = np.unique(sequence[wrong])

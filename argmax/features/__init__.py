@@ -1,4 +1,4 @@
-"""From the columns of a table to rows of numbers."""
+"""From the columns of a table, or the tokens of sequences, to rows of numbers."""
 
 from .given import Given, for_sequences
 from .hashing import Collisions

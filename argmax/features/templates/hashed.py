@@ -42,49 +42,35 @@ class Hashed(Keys):
 
     def encode(self, texts: Texts) -> Encoded:
         known, cells = Numbered.of(self.plan, texts)
-        return self._rows(known, cells)
+        return self._encoded(cells, *self._tables(known))
 
     @staticmethod
     def learned(
         plan: Plan, texts: Texts, bits: int, examples: int
     ) -> tuple[Hashed, Callable[[], Encoded], Collisions]:
         """Attributes by hash, what they come to be on these tokens, and what shares an attribute."""
-        keys = Hashed(plan, bits, {}, {})
         known, cells = Numbered.of(plan, texts)
-        found = _Met.of(keys, known, cells, plan.node, examples)
-        met = _Met.of(keys, known, cells, plan.edge, examples)
-        keys = Hashed(plan, bits, found.examples, met.examples)
-        return keys, lambda: keys._rows(known, cells), found.collisions
-
-    def _rows(self, known: Numbered, cells: Cells) -> Encoded:
-        hashes = self._hashes(known)
+        tables = Hashed(plan, bits, {}, {})._tables(known)
         node, edge = (
-            self.tables(known, hashes, layer) for layer in (self.plan.node, self.plan.edge)
+            _Met.of(known, cells, layer, own, examples)
+            for layer, own in zip((plan.node, plan.edge), tables, strict=True)
         )
-        return self._encoded(cells, node, edge)
+        keys = Hashed(plan, bits, node.examples, edge.examples)
+        return keys, lambda: keys._encoded(cells, *tables), node.collisions
 
-    def tables(self, known: Numbered, hashes: list[NDArray[np.uint64]], layer: Layer) -> Tables:
-        """The attribute of each tuple of each template."""
+    def _tables(self, known: Numbered) -> tuple[Tables, Tables]:
+        """The attribute of each tuple, in templates of tokens and of transitions."""
+        hashes = _tuple_hashes(known)
+        return self._table(known, hashes, self.plan.node), self._table(
+            known, hashes, self.plan.edge
+        )
+
+    def _table(self, known: Numbered, hashes: list[NDArray[np.uint64]], layer: Layer) -> Tables:
         tables = Tables.sized(known.sizes(layer), 0)
         salts = _string_hashes(joined([t.text.encode("utf-8") for t in layer.templates]))
         for j, window in enumerate(layer.windows):
             tables.of(j)[:] = _mixed(hashes[window] ^ salts[j]) >> np.uint64(64 - self.bits)
         return tables
-
-    def _hashes(self, known: Numbered) -> list[NDArray[np.uint64]]:
-        """For each window, a hash of the strings of each tuple."""
-        plan = self.plan
-        marks = [known.string(0, code).encode() + b"\0" for code in range(plan.marks)]
-        outside = _string_hashes(joined(marks))  # no string of a file ends in a zero byte
-        once = np.zeros(1, np.uint64)
-        codes = [np.append(outside, once if v is None else _string_hashes(v)) for v in known.values]
-        found = []
-        for number, window in enumerate(plan.windows):
-            keys, h = known.keys(number), np.zeros(known.size(number), np.uint64)
-            for k, source in enumerate(window.sources):
-                h = _mixed(h ^ codes[source][keys[:, k]])
-            found.append(h)
-        return found
 
     def name(self, attribute: int, edge: bool = False) -> str:
         known = (self.edge_examples if edge else self.examples).get(attribute)
@@ -100,8 +86,7 @@ class _Met:
     examples: dict[int, list[str]]
 
     @staticmethod
-    def of(keys: Hashed, known: Numbered, cells: Cells, layer: Layer, examples: int) -> _Met:
-        tables = keys.tables(known, keys._hashes(known), layer)
+    def of(known: Numbered, cells: Cells, layer: Layer, tables: Tables, examples: int) -> _Met:
         there = np.flatnonzero(cells.counts(layer, known.sizes(layer)).numbers)
         slots = tables.numbers[there]
         _, place, sharing = np.unique(slots, return_inverse=True, return_counts=True)
@@ -113,6 +98,21 @@ class _Met:
                 j = int(np.searchsorted(tables.starts, at, side="right")) - 1
                 names.append(known.written(layer, j, at - int(tables.starts[j])))
         return _Met(collisions, found)
+
+
+def _tuple_hashes(known: Numbered) -> list[NDArray[np.uint64]]:
+    """For each window, a hash of the strings of each tuple."""
+    marks = [known.string(0, code).encode() + b"\0" for code in range(known.plan.marks)]
+    outside = _string_hashes(joined(marks))  # with a zero byte, which no text holds
+    once = np.zeros(1, np.uint64)
+    codes = [np.append(outside, once if v is None else _string_hashes(v)) for v in known.values]
+    found = []
+    for number, window in enumerate(known.plan.windows):
+        keys, h = known.keys(number), np.zeros(known.size(number), np.uint64)
+        for k, source in enumerate(window.sources):
+            h = _mixed(h ^ codes[source][keys[:, k]])
+        found.append(h)
+    return found
 
 
 def _string_hashes(strings: Strings) -> NDArray[np.uint64]:

@@ -318,6 +318,12 @@ def test_tags_that_the_scheme_does_not_allow(file, labels, scheme, line, says, r
     assert source.read(["word"]).sequences("word") == [["w"] * 4]
 
 
+def test_a_missing_label_says_nothing_about_its_neighbours(file):
+    source = open_conll(file("a\tB-A\nb\t\nc\tI-A\n"), scheme="BIO", strict=False)
+    assert source.read().sequences("label") == [["B-A", None, "B-A"]]
+    assert source.repairs == Repairs(empty=1, tags=1)
+
+
 def test_labels_that_are_no_tags(file):
     with pytest.raises(BadFile, match="'NN' marks no span"):
         open_conll(file("a NN\n"), scheme="BIO").read()
