@@ -563,7 +563,7 @@ def class_weights(setting: Any, classes: Any, codes: Ints, weight: Floats) -> Fl
     """Weights of the rows, multiplied by the weights of their classes."""
     if setting is None:
         return weight
-    totals = np.bincount(codes, weights=weight, minlength=len(classes))
+    totals = np.bincount(codes, weights=weight, minlength=len(classes)).astype(float)
     factors = class_factors(setting, classes, totals)
     with np.errstate(over="ignore"):  # ``magnitude`` refuses what overflows
         result: Floats = weight * factors[codes]

@@ -35,7 +35,8 @@ def counts(shard: Shard, crew: Crew, problem: Problem) -> Sums:
         lengths = np.ones(nodes.stop - nodes.start, int) if offsets is None else np.diff(offsets)
         weight = np.ones(len(lengths)) if truth.weight is None else truth.weight
         each = np.repeat(weight, lengths)
-        return float(weight.sum()), np.bincount(truth.labels, weights=each, minlength=k)
+        counts = np.bincount(truth.labels, weights=each, minlength=k)
+        return float(weight.sum()), counts.astype(float)
 
     pieces = crew.run(group, len(shard.groups))
     return {

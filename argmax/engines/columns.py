@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from typing import Any, cast
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def columns_on_disk(
     values = scratch.blank(f"{name} values", like.values.dtype, (like.entries,))
     for first, last in pairwise(_bounds(indptr)):
         part = slice(int(indptr[first]), int(indptr[last]))
-        where, what = np.empty(part.stop - part.start, like.indices.dtype), None
+        where = np.empty(part.stop - part.start, like.indices.dtype)
         what = np.empty(len(where), like.values.dtype)
         cursor = indptr[first:last] - indptr[first]
         for row, rows in blocks():
@@ -45,7 +46,7 @@ def columns_on_disk(
             cursor = cursor + grown
         scratch.fill(indices[part], where)
         scratch.fill(values[part], what)
-    return Csr(indptr, indices, values, len(like))
+    return Csr(indptr, cast("Any", indices), cast("Any", values), len(like))
 
 
 def _bounds(indptr: Ints) -> list[int]:

@@ -155,7 +155,7 @@ class Dask(Engine):
             raise WorkerLost(
                 f"worker {silent} did not answer within {self.timeout:g} s. Remove it, or raise timeout."
             )
-        machines = [self.result(future) for future in looks]
+        machines: list[Machine] = [self.result(future) for future in looks]
         first = machines[0]
         for address, other in zip(addresses, machines, strict=True):
             if found := difference(first, other):

@@ -18,7 +18,7 @@ from ..errors import InvalidInput, WrongType
 from ..layouts import Layout, as_matrix
 from ..records import Csr, Floats, Ints, Rows, Structures, Truth
 from .examples import Examples
-from .reading import Reading
+from .reading import Reading, chosen
 from .remote import Remote
 from .shards import Shard, shard_ranges
 
@@ -154,7 +154,7 @@ class Partitions(Examples):
 
 def _delayed(X: Any, y: Any, weight: Any) -> tuple[list[Any], tuple[str, ...] | None]:
     """One delayed part for each partition of rows, and the names of the columns."""
-    import dask
+    from dask.delayed import delayed
 
     names, chunks = None, None
     if isinstance(X, _kinds("dask.dataframe", "DataFrame")):
@@ -168,7 +168,7 @@ def _delayed(X: Any, y: Any, weight: Any) -> tuple[list[Any], tuple[str, ...] | 
         _beside(name, column, chunks, len(parts))
         for name, column in (("y", y), ("sample_weight", weight))
     ]
-    taken = dask.delayed(_taken, pure=False)
+    taken = delayed(_taken, pure=False)
     return [taken(i, *row) for i, row in enumerate(zip(parts, *columns, strict=True))], names
 
 
@@ -196,7 +196,7 @@ def _beside(name: str, column: Any, chunks: Any, count: int) -> list[Any]:
             f"{type(column).__name__}."
         )
     checks.lengths(**{"partitions of X": count, f"partitions of {name}": len(parts)})
-    return parts
+    return list(parts)
 
 
 def _alike(about: list[_About]) -> None:
@@ -269,8 +269,7 @@ def _taken(i: int, X: Any, y: Any, sample_weight: Any) -> _Part:
         raise InvalidInput(f"partition {i}: {error}") from error
     used = weight > 0
     if not used.all():  # a row without weight is a row that is not there
-        rows = checks.compressed(as_matrix(rows)[used]) if isinstance(rows, Csr) else rows[used]
-        codes, weight = codes[used], weight[used]
+        rows, codes, weight = chosen(rows, used), codes[used], weight[used]
     if labelled:
         present, codes = np.unique(codes, return_inverse=True)
         classes = classes[present]
@@ -297,7 +296,7 @@ def _weighed(totals: Floats | None, part: _Part, classes: Any) -> Floats:
 def _assembled(plan: _Plan, *parts: _Part) -> Shard:
     """The shard that lies in these ranges of the parts."""
     cuts = [slice(*bounds) for bounds in plan.ranges]
-    pieces = [part.rows[cut] for part, cut in zip(parts, cuts, strict=True)]
+    pieces: list[Any] = [part.rows[cut] for part, cut in zip(parts, cuts, strict=True)]
     if isinstance(pieces[0], Csr):
         stacked = sp.vstack([as_matrix(piece) for piece in pieces], format="csr")
         rows: Rows = checks.compressed(stacked, sum_duplicates=False)

@@ -6,11 +6,14 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .. import checks
 from ..errors import BadFile
+from ..layouts import as_matrix
 from ..records import Csr, Floats, Ints, Rows, Truth
 
-__all__ = ["Reading", "divided"]
+__all__ = ["Reading", "chosen", "divided"]
 
 
 @final
@@ -68,6 +71,17 @@ def _loaded(rows: Rows) -> Rows:
     if broken or (len(indices) and (indices.min() < 0 or indices.max() >= rows.width)):
         raise BadFile("the sparse rows point outside themselves. Write the set again.")
     return Csr((indptr - first).astype(indices.dtype), indices, values, rows.width)
+
+
+def chosen(rows: Rows, used: NDArray[np.bool_]) -> Rows:
+    """Some of the rows.
+
+    >>> import numpy as np
+    >>> from argmax.engines.reading import chosen
+    >>> chosen(np.array([[1.0], [2.0], [3.0]]), np.array([True, False, True])).ravel()
+    array([1., 3.])
+    """
+    return checks.compressed(as_matrix(rows)[used]) if isinstance(rows, Csr) else rows[used]
 
 
 def divided(rows: Rows, scale: Floats) -> Rows:

@@ -118,7 +118,7 @@ class _Pickler(pickle.Pickler):
         if not isinstance(value, np.ndarray) or value.nbytes < LONG:
             return None
         plain = np.ascontiguousarray(value)
-        digest = hashlib.blake2b(memoryview(plain).cast("B"), digest_size=16)
+        digest = hashlib.blake2b(plain.data.cast("B"), digest_size=16)
         digest.update(f"{value.dtype} {value.shape}".encode())
         self.vectors[digest.hexdigest()] = value
         return digest.hexdigest()

@@ -133,7 +133,7 @@ class Shard:
         """Every ``step``-th dense row, from the first on."""
         rows = self.structures.rows
         assert not isinstance(rows, Csr)
-        return rows[::step] if self.reading is None else self.reading.rows(rows[::step])  # type: ignore[return-value]
+        return np.asarray(rows[::step] if self.reading is None else self.reading.rows(rows[::step]))
 
     def weights(self) -> Floats | None:
         """The weights of all examples, or None where all are 1."""
@@ -160,7 +160,7 @@ class Shard:
         return self.structures, self.truth, self.layout, self.reading
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.__init__(*state)  # type: ignore[misc]
+        self.__init__(*state)
 
     def __sizeof__(self) -> int:
         return 0 if self.on_disk else row_bytes(self.structures.rows)  # what dask goes by

@@ -16,6 +16,7 @@ from .. import checks
 from ..errors import InvalidInput
 from ..layouts import as_matrix
 from ..records import Csr, Floats, Ints, Rows, Strings
+from .reading import chosen
 
 __all__ = ["FORMAT", "MANIFEST", "Writer", "digest_of"]
 
@@ -98,8 +99,7 @@ class Writer:
             raise InvalidInput("labels must be given for every block, or for none.")
         self.labelled = y is not None
         if not used.all():  # a row without weight is a row that is not there
-            rows = checks.compressed(as_matrix(rows)[used]) if self.sparse else rows[used]
-            codes, weight = codes[used], weight[used]
+            rows, codes, weight = chosen(rows, used), codes[used], weight[used]
         self.weighted |= bool(np.any(weight != 1.0))
         self._append_rows(rows)
         self._file("labels", np.int32).append(codes)

@@ -18,7 +18,7 @@ __all__ = ["best", "log_probabilities", "margins", "probabilities", "streamed"]
 
 def best(node: Floats) -> Ints:
     """The place of the highest score in each row; of equals, the first."""
-    return node.argmax(axis=1).astype(np.intp, copy=False)
+    return np.asarray(node.argmax(axis=1))
 
 
 def margins(node: Floats) -> Floats:

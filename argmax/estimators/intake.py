@@ -8,10 +8,10 @@ import numpy as np
 
 from .. import checks, surveys
 from ..engines import Crew, Engine, Examples, Held, Shard
+from ..engines.reading import chosen
 from ..errors import InvalidInput, Unsupported
-from ..layouts import as_matrix
 from ..passes import Problem
-from ..records import Csr, Floats, Truth
+from ..records import Floats, Truth
 
 __all__ = ["elsewhere", "examples", "inspected", "same_features"]
 
@@ -66,8 +66,7 @@ def _held(estimator: Any, X: Any, y: Any, sample_weight: Any, crew: Crew) -> Hel
     weight = checks.class_weights(estimator.class_weight, classes, codes, weight)
     used = weight > 0
     if not used.all():  # a row without weight is a row that is not there
-        rows = rows[used] if not isinstance(rows, Csr) else checks.compressed(as_matrix(rows)[used])
-        weight, codes = weight[used], codes[used]
+        rows, weight, codes = chosen(rows, used), weight[used], codes[used]
         present, codes = np.unique(codes, return_inverse=True)
         classes = classes[present]
     truth = Truth(codes.astype(np.intp), None if np.all(weight == 1.0) else weight)
