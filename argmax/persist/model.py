@@ -29,7 +29,7 @@ __all__ = ["describe", "load", "save"]
 KIND = "model"
 
 OPTIONS = 2**21
-"""Tokens in the options of a table: enough for a hundred thousand columns of a dozen each. Yet no more than one
+"""Tokens in the options of a table: enough for a hundred thousand columns of a dozen each. No more than one
 for four bytes of the file, beyond what any file may have: a column has weights and statistics too."""
 
 
