@@ -52,15 +52,10 @@ class Dask(Engine):
     Rows: in memory (sent once), a ``Stored`` set in a folder that the workers can read, dask arrays, or
     dask dataframes of numbers.
 
-    >>> import pytest
-    >>> distributed = pytest.importorskip("distributed")
     >>> from argmax import LinearClassifier, engines
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> with distributed.Client(processes=False, dashboard_address=":0") as client:
-    ...     model = LinearClassifier(engine=engines.Dask(client)).fit(X, y)
-    >>> bool((model.coef_ == LinearClassifier().fit(X, y).coef_).all())
-    True
+    >>> from distributed import Client  # doctest: +SKIP
+    >>> client = Client("tcp://scheduler:8786")  # doctest: +SKIP
+    >>> model = LinearClassifier(engine=engines.Dask(client)).fit(X, y)  # doctest: +SKIP
     """
 
     random_access = False

@@ -46,7 +46,7 @@ class Writer:
         dtype: Any = None,
         overwrite: bool = False,
     ) -> None:
-        self.folder, self.dtype = folder, None if dtype is None else np.dtype(dtype)
+        self.folder, self.asked, self.dtype = folder, dtype, np.dtype(float)
         self.names = None if names is None else [str(name) for name in names]
         self.rows = self.blocks = self.entries = 0
         self.features: int | None = None
@@ -108,16 +108,22 @@ class Writer:
 
     def _checked(self, X: Any) -> Rows:
         """The block as rows, like those before it."""
-        rows = checks.block(as_matrix(X) if isinstance(X, Csr) else X, self.dtype)
+        rows = checks.block(as_matrix(X) if isinstance(X, Csr) else X, self.asked)
         checks.magnitude(rows, lambda piece, count: [piece(i) for i in range(count)])
-        sparse, d = isinstance(rows, Csr), int(rows.shape[1])
+        found = isinstance(rows, Csr), int(rows.shape[1])
         if self.features is None:
-            self.dtype, self.sparse, self.features = rows.dtype, sparse, d
-            checks.lengths(**({} if self.names is None else {"X": d, "names": len(self.names)}))
-        if (sparse, d, rows.dtype) != (self.sparse, self.features, self.dtype):
-            kinds = [f"{'sparse' if s else 'dense'} with {c} columns of {t}" for s, c, t in (
-                (sparse, d, rows.dtype), (self.sparse, self.features, self.dtype))]  # fmt: skip
+            (self.sparse, self.features), self.dtype = found, rows.dtype
+            checks.lengths(
+                **({} if self.names is None else {"X": found[1], "names": len(self.names)})
+            )
+        if found != (self.sparse, self.features):
+            kinds = [_kind(*found), _kind(self.sparse, self.features)]
             raise InvalidInput(f"its rows are {kinds[0]}; those before are {kinds[1]}.")
+        if rows.dtype.itemsize > self.dtype.itemsize:
+            raise InvalidInput(
+                f"its rows are {rows.dtype}; those before are {self.dtype}. Pass dtype={str(rows.dtype)!r} to "
+                "keep all digits, or the other to drop some."
+            )
         return rows
 
     def _append_rows(self, rows: Rows) -> None:
@@ -166,6 +172,10 @@ class Writer:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, self.folder / MANIFEST)
+
+
+def _kind(sparse: bool, columns: int) -> str:
+    return f"{'sparse' if sparse else 'dense'} with {columns} columns"
 
 
 @final

@@ -63,7 +63,7 @@ def test_rows_in_files_are_read_by_the_workers(engine, kind, k, solver, tmp_path
 
 
 def test_an_array_is_cut_anew(engine):
-    array = pytest.importorskip("dask.array")
+    array = pytest.importorskip("dask.array", exc_type=ImportError)
     X, y = data("float64", 4, 100, 8)
     weight = np.random.default_rng(0).integers(0, 3, 100) / 2.0
     rows, labels = array.from_array(X, chunks=((13, 57, 30), 3)), array.from_array(y, chunks=41)
@@ -75,7 +75,7 @@ def test_an_array_is_cut_anew(engine):
 
 
 def test_an_array_may_hold_sparse_blocks(engine):
-    array = pytest.importorskip("dask.array")
+    array = pytest.importorskip("dask.array", exc_type=ImportError)
     X, y = data("csr", 3, 100, 8)
     dense = array.from_array(X.toarray(), chunks=((70, 30), 8))
     there = fit(dense.map_blocks(sp.csr_matrix), y, engine=engine, solver="newton_cg")
@@ -83,7 +83,7 @@ def test_an_array_may_hold_sparse_blocks(engine):
 
 
 def test_a_dataframe_brings_the_names_of_its_columns(engine):
-    frame = pytest.importorskip("dask.dataframe")
+    frame = pytest.importorskip("dask.dataframe", exc_type=ImportError)
     pandas = pytest.importorskip("pandas")
     X, y = data("float64", 3, 100, 8)
     table = pandas.DataFrame(X, columns=list("abcdefgh")).assign(y=np.array(["n", "o", "p"])[y])

@@ -18,7 +18,7 @@ from argmax.layouts import Layout
 from argmax.records import Structures, Truth
 
 distributed = pytest.importorskip("distributed")
-array = pytest.importorskip("dask.array")
+array = pytest.importorskip("dask.array", exc_type=ImportError)
 
 GATE = threading.Event()
 
