@@ -46,7 +46,8 @@ class Writer:
         dtype: Any = None,
         overwrite: bool = False,
     ) -> None:
-        self.folder, self.asked, self.dtype = folder, dtype, np.dtype(float)
+        self.folder, self.asked = folder, dtype
+        self.dtype: np.dtype[Any] = np.dtype(float)
         self.names = None if names is None else [str(name) for name in names]
         self.rows = self.blocks = self.entries = 0
         self.features: int | None = None
@@ -121,7 +122,7 @@ class Writer:
             raise InvalidInput(f"its rows are {kinds[0]}; those before are {kinds[1]}.")
         if rows.dtype.itemsize > self.dtype.itemsize:
             raise InvalidInput(
-                f"its rows are {rows.dtype}; those before are {self.dtype}. Pass dtype={str(rows.dtype)!r} to "
+                f"its rows are {rows.dtype}; those before are {self.dtype}. Pass dtype='{rows.dtype}' to "
                 "keep all digits, or the other to drop some."
             )
         return rows

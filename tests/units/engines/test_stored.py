@@ -131,7 +131,7 @@ def test_a_bad_block_is_named_and_leaves_no_set(second, says, tmp_path):
 def test_no_digit_is_dropped_unasked(tmp_path):
     narrow, wide = (X[:15].astype(np.float32), Y[:15]), (X[15:], Y[15:])
     with pytest.raises(
-        InvalidInput, match="float64; those before are float32. Pass dtype='float64'"
+        InvalidInput, match=r"float64; those before are float32\. Pass dtype='float64'"
     ):
         Stored.write(tmp_path / "a", [narrow, wide])
     assert Stored.write(tmp_path / "b", [wide, narrow]).dtype == np.float64
