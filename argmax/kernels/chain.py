@@ -150,9 +150,10 @@ def forward(s, E, alpha, inverse, L, K, P, LANES):
         store(alpha, k, a)
         c += total(a)
     for t in range(1, L):
-        mass *= c
-        if not 1e-200 < mass < 1e200:
-            logs += np.log(mass)
+        if 1e-200 < mass * c < 1e200:  # one logarithm for many c
+            mass *= c
+        else:
+            logs += np.log(mass) + np.log(c)
             mass = 1.0
         r, here = one / c, t * P
         inverse[t - 1], c = r, s.dtype.type(0)
@@ -163,7 +164,7 @@ def forward(s, E, alpha, inverse, L, K, P, LANES):
             store(alpha, k, a)
             c += total(a)
     inverse[L - 1] = one / c
-    return logs + np.log(mass * c)
+    return logs + np.log(mass) + np.log(c)
 
 
 @kernel
@@ -193,7 +194,8 @@ def backward(s, Et, alpha, inverse, beta, L, K, P, LANES):
         if t % 32 == 0:
             q = s.dtype.type(0)
             for k in range(here, here + P, len(LANES)):
-                q += total(mul(load(alpha, k, LANES), load(beta, k, LANES)))
+                both = mul(load(alpha, k, LANES), load(beta, k, LANES))
+                q += total(both) if t else total(load(s, k, LANES))  # s: nothing of it errs upwards
             fine &= abs(q - one) < slack
             right = one / q
     return fine
@@ -332,9 +334,18 @@ def viterbi(s, M, Mt, labels, L, K, P, LANES):
     Filled labels (L,); s becomes V. Returns the score of the path. No pointers are kept: from the last
     position to the first only maxima are stored, and the way back finds each argmax from one row.
     """
-    for here in range((L - 2) * P, -1, -P):
+    base = 0.0
+    for t in range(L - 2, -1, -1):
+        here, best = t * P, s.dtype.type(-np.inf)
         for k in range(here, here + P, len(LANES)):
-            store(s, k, add(load(s, k, LANES), _best(s, here + P, Mt, k - here, K, P, LANES)))
+            x = add(load(s, k, LANES), _best(s, here + P, Mt, k - here, K, P, LANES))
+            store(s, k, x)
+            if t % 16 == 0:
+                best = max(best, largest(x))
+        if best > -np.inf:  # keep V small, and so precise
+            base += best
+            for k in range(here, here + P, len(LANES)):
+                store(s, k, plus(-best, load(s, k, LANES)))
     value, label = s.dtype.type(-np.inf), 0
     for k in range(0, P, len(LANES)):
         x = load(s, k, LANES)
@@ -350,4 +361,4 @@ def viterbi(s, M, Mt, labels, L, K, P, LANES):
             if top > best:
                 best, label = top, k + first_equal(x, top)
         labels[t] = label
-    return value
+    return base + value

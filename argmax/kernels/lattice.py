@@ -7,7 +7,7 @@ there are. The first label b is in state states − K + b.
 
     max_   β_t(s) = max_c [ e_t(s, c) + S_{t+1}(c) + β_{t+1}(turn(s) + c) ]                     0 at the end
     sum_   β_t(s) = log Σ_c exp [ e_t(s, c) + S_{t+1}(c) + β_{t+1}(turn(s) + c) ]
-           P_t(c|s) = exp(e_t(s, c) + S_{t+1}(c) + β_{t+1}(turn(s) + c) − β_t(s))
+           P_t(c|s) ∝ exp [ e_t(s, c) + S_{t+1}(c) + β_{t+1}(turn(s) + c) ]
 
 From β on, everything is a walk along P_t, the chain from left to right: no number there is above 1, and none
 that counts is lost.
@@ -47,17 +47,32 @@ def _ways(S, table, beta, t, s, row):
 
 
 @kernel
-def _log_sum(row, top):
-    """log Σ_c exp(row_c), of which ``top`` is the largest. Used up: row."""
-    if top == -np.inf:
-        return top
+def _exp_sum(row, top):
+    """row_c ← exp(row_c − top). Returns Σ_c row_c."""
+    total = 0.0
     for c in range(len(row)):
         row[c] -= top
     exp_in_place(row)
-    total = 0.0
     for c in range(len(row)):
         total += row[c]
-    return top + np.log(total)
+    return total
+
+
+@kernel
+def _log_sum(row, top):
+    """log Σ_c exp(row_c), of which ``top`` is the largest. Used up: row."""
+    return top + np.log(_exp_sum(row, top)) if top > -np.inf else top
+
+
+@kernel
+def _softmax(row, top):
+    """row_c ← exp(row_c) / Σ_c exp(row_c); all 0 where there is no way on."""
+    if top == -np.inf:
+        row[:] = 0.0
+        return
+    share = 1.0 / _exp_sum(row, top)
+    for c in range(len(row)):
+        row[c] *= share
 
 
 @kernel
@@ -83,31 +98,30 @@ def _max_messages(S, edge, edges, i, row, beta):
 
 @kernel
 def _sum_messages(S, edge, edges, i, row, beta):
-    """β_t(s) by sums. Returns log Z."""
-    beta[len(S) - 1, :] = 0.0
+    """β_t(s) by sums, less max_s β_t(s): small numbers are precise ones. Returns log Z."""
+    beta[len(S) - 1, :], base = 0.0, 0.0
     for t in range(len(S) - 2, -1, -1):
-        table = edge[_table(edges, i, t)]
+        table, top = edge[_table(edges, i, t)], -np.inf
         for s in range(edge.shape[1]):
             beta[t, s] = _log_sum(row, _ways(S, table, beta, t, s, row))
-    return _log_sum(row, _beginnings(S, beta, row))
+            top = max(top, beta[t, s])
+        if top > -np.inf:
+            base += top
+            for s in range(edge.shape[1]):
+                beta[t, s] -= top
+    return base + _log_sum(row, _beginnings(S, beta, row))
 
 
 @kernel
-def _first(S, beta, logz, row):
+def _first(S, beta, row):
     """row_c = P(y_0 = c)"""
-    _beginnings(S, beta, row)
-    for c in range(len(row)):
-        row[c] -= logz
-    exp_in_place(row)
+    _softmax(row, _beginnings(S, beta, row))
 
 
 @kernel
 def _next(S, table, beta, t, s, row):
     """row_c = P_t(c|s), all 0 for a state from which there is no way on."""
-    _ways(S, table, beta, t, s, row)
-    for c in range(len(row)):
-        row[c] = row[c] - beta[t, s] if beta[t, s] > -np.inf else -np.inf
-    exp_in_place(row)
+    _softmax(row, _ways(S, table, beta, t, s, row))
 
 
 # Sums
@@ -128,7 +142,7 @@ def marginals(node, edge, offsets, edges, first, last, weight, out, out_edge, va
         if not len(S):
             continue
         value[i] = _sum_messages(S, edge, edges, i, row, beta)
-        _first(S, beta, value[i], row)
+        _first(S, beta, row)
         p[:], rows[:] = 0.0, 0.0
         p[states - K :] = row
         for t in range(len(S)):
@@ -180,7 +194,7 @@ def entropy(node, edge, offsets, edges, first, last, value, out):
             for s in range(states):
                 _next(S, table, beta, t, s, row)
                 h[s] = _mean(row, ahead, _turn(s, states, K))
-        _first(S, beta, value[i], row)
+        _first(S, beta, row)
         out[i] = _mean(row, h, states - K)
 
 
@@ -212,7 +226,7 @@ def sample(node, edge, offsets, edges, first, last, uniform, draws, value):
             continue
         value[i] = _sum_messages(S, edge, edges, i, row, beta)
         for r in range(len(draws)):
-            _first(S, beta, value[i], row)
+            _first(S, beta, row)
             c = _draw(row, uniform[r, start])
             s, draws[r, start] = states - K + c, c
             for t in range(len(S) - 1):
@@ -269,7 +283,7 @@ def curvature(
             continue
         value[i] = _sum_messages(S, edge, edges, i, row, beta)
         _futures(S, edge, edges, i, beta, move, slant, row, future, centre)
-        _first(S, beta, value[i], row)
+        _first(S, beta, row)
         p[:], dp[:], rows[:] = 0.0, 0.0, 0.0
         mean = 0.0
         for c in range(K):

@@ -139,11 +139,13 @@ def marginals(node, E, Et, top, offsets, first, last, weight, out, edge, value, 
         expected(alpha, beta, node.dtype.type(weight[i * step]), L, P, LANES)
         _empty(beta, start, L, K, P, rows, LANES)
         if len(edge):
-            transitions(alpha, s, T, L, K, P, LANES)
-        waiting += L
-        if waiting > FLUSH:
-            _flush(E, T, edge)
-            waiting = 0
+            for t in range(0, L - 1, FLUSH):
+                some = min(FLUSH + 1, L - t)
+                transitions(alpha[t * P :], s[t * P :], T, some, K, P, LANES)
+                waiting += some
+                if waiting > FLUSH:
+                    _flush(E, T, edge)
+                    waiting = 0
     _flush(E, T, edge)
 
 

@@ -2,7 +2,7 @@
 
     max_   β_t(s) = max_c [ e_t(s, c) + S_{t+1}(c) + β_{t+1}(s') ]               s' = successors[s, c]
     sum_   β_t(s) = log Σ_c exp [ e_t(s, c) + S_{t+1}(c) + β_{t+1}(s') ]
-           P_t(c|s) = exp(e_t(s, c) + S_{t+1}(c) + β_{t+1}(s') − β_t(s))         the chain, left to right
+           P_t(c|s) ∝ exp [ e_t(s, c) + S_{t+1}(c) + β_{t+1}(s') ]                the chain, left to right
 
 The route for small problems, and what the compiled one is compared with. Position t of all sequences that
 are long enough is one step of a loop, so the interpreter runs once for each position of the longest.
@@ -68,17 +68,22 @@ class _Walk:
             beta[rows] = self.ways(beta, rows, tables).max(axis=2)
         return beta
 
-    def sum_messages(self) -> Floats:
+    def sum_messages(self) -> tuple[Floats, Floats, Floats]:
+        """β less max_s β_t(s), small numbers being precise ones; P(y_0 = c); and log Z of ``sequences``."""
         beta = np.zeros((len(self.lattice.node), self.lattice.states))
+        base = np.zeros(len(self.sequences))
         for rows, tables in reversed(list(self.edges())):
-            beta[rows] = _log_sum(self.ways(beta, rows, tables))
-        return beta
+            sums = _log_sum(self.ways(beta, rows, tables))
+            top = sums.max(axis=1)
+            top[np.isneginf(top)] = 0.0
+            beta[rows] = sums - top[:, None]
+            base[: len(rows)] += top
+        firsts = self.beginnings(beta)
+        return beta, _softmax(firsts), base + _log_sum(firsts)
 
     def chances(self, beta: Floats, rows: Ints, tables: Ints) -> Floats:
         """P_t(c|s) as (m, states, k); 0 for a state from which there is no way on."""
-        with np.errstate(invalid="ignore"):
-            logs = self.ways(beta, rows, tables) - beta[rows][:, :, None]
-        return np.exp(np.where(np.isnan(logs) & np.isneginf(beta[rows])[:, :, None], -np.inf, logs))
+        return _softmax(self.ways(beta, rows, tables))
 
     def arrive(self, pairs: Floats) -> Floats:
         """Σ over the ways into each state: (m, states, k) to (m, states)."""
@@ -100,6 +105,12 @@ def _log_sum(values: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         result: Floats = np.log(np.exp(values - shift[..., None]).sum(axis=-1)) + shift
     return result
+
+
+def _softmax(values: Floats) -> Floats:
+    """exp(values) / Σ exp(values) along the last axis; 0 where everything is −inf."""
+    total = _log_sum(values)[..., None]
+    return np.exp(values - np.where(np.isneginf(total), 0.0, total))
 
 
 # Maxima
@@ -159,19 +170,15 @@ def top_k(lattice: Lattice, k: int) -> tuple[Ints, Floats]:
 def logz(lattice: Lattice) -> Floats:
     """log Z of each sequence."""
     walk = _Walk(lattice)
-    return walk.spread(_log_sum(walk.beginnings(walk.sum_messages())))
+    return walk.spread(walk.sum_messages()[2])
 
 
 def marginals(lattice: Lattice, weight: Floats, out: Scores) -> Floats:
     """log Z; out: the marginals, times weight (n,), unless there is no answer."""
     walk = _Walk(lattice)
-    beta = walk.sum_messages()
-    firsts = walk.beginnings(beta)
-    value = _log_sum(firsts)
-    if not np.isfinite(value).all():
-        return walk.spread(value)
+    beta, firsts, value = walk.sum_messages()
     share, p = weight[walk.sequences], np.zeros(beta.shape)
-    p[walk.starts, -lattice.k :] = np.exp(firsts - value[:, None])
+    p[walk.starts, -lattice.k :] = firsts
     for rows, tables in walk.edges():
         pairs = p[rows][:, :, None] * walk.chances(beta, rows, tables)
         p[rows + 1] = walk.arrive(pairs)
@@ -192,15 +199,11 @@ def _add_pairs(lattice: Lattice, tables: Ints, share: Floats, pairs: Floats, out
 def entropy(lattice: Lattice) -> tuple[Floats, Floats]:
     """log Z and the entropy of each sequence: h_t(s) = Σ_c P_t(c|s) [ h_{t+1}(s') − log P_t(c|s) ]."""
     walk = _Walk(lattice)
-    beta, h = walk.sum_messages(), np.zeros((len(lattice.node), lattice.states))
-    firsts = walk.beginnings(beta)
-    value = _log_sum(firsts)
-    if not np.isfinite(value).all():
-        return walk.spread(value), walk.spread(value)
+    beta, firsts, value = walk.sum_messages()
+    h = np.zeros(beta.shape)
     for rows, tables in reversed(list(walk.edges())):
         h[rows] = _mean(walk.chances(beta, rows, tables), h[rows + 1][:, walk.successors])
-    start = np.exp(firsts - value[:, None])
-    return walk.spread(value), walk.spread(_mean(start, h[walk.starts][:, -lattice.k :]))
+    return walk.spread(value), walk.spread(_mean(firsts, h[walk.starts][:, -lattice.k :]))
 
 
 def _mean(p: Floats, h: Floats) -> Floats:
@@ -211,12 +214,8 @@ def _mean(p: Floats, h: Floats) -> Floats:
 def sample(lattice: Lattice, uniform: Floats) -> tuple[Ints, Floats]:
     """Draws (draws, N) made of uniform numbers (draws, N); and log Z."""
     walk = _Walk(lattice)
-    beta, draws = walk.sum_messages(), np.zeros(uniform.shape, np.intp)
-    firsts = walk.beginnings(beta)
-    value = _log_sum(firsts)
-    if not np.isfinite(value).all():
-        return draws, walk.spread(value)
-    p = np.exp(firsts - value[:, None])
+    beta, p, value = walk.sum_messages()
+    draws = np.zeros(uniform.shape, np.intp)
     draws[:, walk.starts] = label = _draw(p[None], uniform[:, walk.starts])
     state = lattice.states - lattice.k + label
     for rows, tables in walk.edges():
@@ -244,11 +243,7 @@ def curvature(lattice: Lattice, weight: Floats, direction: Scores, out: Scores) 
     Forward-mode differentiation: Tsuboi, Unno, Kashima and Okazaki 2011 (AAAI).
     """
     walk, k = _Walk(lattice), lattice.k
-    beta = walk.sum_messages()
-    firsts = walk.beginnings(beta)
-    value = _log_sum(firsts)
-    if not np.isfinite(value).all():
-        return walk.spread(value)
+    beta, start, value = walk.sum_messages()
     slant = np.zeros(lattice.edge.shape) if direction.edge is None else direction.edge
     x, future = np.tile(direction.node, lattice.states // k), np.zeros(beta.shape)
     for rows, tables in reversed(list(walk.edges())):
@@ -257,7 +252,7 @@ def curvature(lattice: Lattice, weight: Floats, direction: Scores, out: Scores) 
         future[rows] = (chances * rises).sum(axis=2)
         x[rows] += future[rows] - future[rows].mean(axis=1, keepdims=True)  # only differences count
     p, dp = np.zeros(beta.shape), np.zeros(beta.shape)
-    p[walk.starts, -k:] = start = np.exp(firsts - value[:, None])
+    p[walk.starts, -k:] = start
     rise = x[walk.starts, -k:]
     dp[walk.starts, -k:] = start * (rise - (start * rise).sum(axis=1, keepdims=True))
     share = weight[walk.sequences]
