@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
@@ -35,6 +36,7 @@ __all__ = [
     "compressed",
     "edge_scores",
     "finite",
+    "label_mask",
     "labels",
     "magnitude",
     "memory",
@@ -144,6 +146,17 @@ def edge_scores(scores: Scores, states: int, k: int, edges: int) -> Floats:
             f"for each of the {edges} edges; got {edge.shape}."
         )
     return edge
+
+
+def label_mask(allowed: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Which labels each node may take: booleans (N, k)."""
+    mask = np.asarray(allowed)
+    if mask.dtype != np.bool_ or mask.shape != shape:
+        raise InvalidInput(
+            f"allowed must be booleans of shape {shape}, one row a node and one column a label; got "
+            f"{mask.dtype} of shape {mask.shape}."
+        )
+    return mask
 
 
 def span_labels(labels: Any, spans: Any, k: int, offsets: Ints) -> tuple[Ints, Ints]:
