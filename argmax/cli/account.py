@@ -157,8 +157,8 @@ class Account:
             console.say(f"{path}  ({os.path.getsize(path) / 1024:,.0f} KiB)")
         console.heading("Next")
         console.say(shlex.join(["argmax", "predict", options.output, "NEW_FILE"]))
-        if self.measures is not None and len(self.measures.surprising):
-            path, *_ = self._test_file()
+        path, *_ = self._test_file()
+        if self.measures is not None and len(self.measures.surprising) and path != "-":
             row = int(self.held.rows[self.measures.surprising[0]])
             words = ["argmax", "explain", options.output, path, "--row", str(row)]
             console.say(f"{shlex.join(words)}    # its most confident mistake")

@@ -9,7 +9,7 @@ from ..data import Source
 from .console import Console, Stage, count
 from .findings import ERROR, Finding, in_order
 from .outcome import FINDINGS, OK
-from .reading import lacking, opened, shown_kinds, target_of
+from .reading import lacking, opened, read_as, shown_kinds, target_of
 from .survey import Survey
 
 __all__ = ["run", "show_findings", "surveyed"]
@@ -69,12 +69,11 @@ def surveyed(source: Source, target: str, stage: Stage) -> Survey:
 
 def _compared(survey: Survey, test: Source, target: str, console: Console) -> Iterator[Finding]:
     """What a test file adds, read as the data were."""
-    columns = [*survey.names, target]
-    lacking(test, columns)
+    kinds = {name: survey.kinds[name] for name in survey.names}
+    lacking(test, [*kinds, target])
     other = Survey(survey.columns, target)
-    strings = [name for name in columns if survey.kinds.get(name) != "number"]
     with console.stage(f"Reading {test.path}") as stage:
-        for batch in test.batches(columns, strings=strings):
+        for batch in read_as(kinds, test, target):
             other.add(batch, other.labels.codes(batch, target))
         stage.done = f"Read {count(other.rows, 'row')} of {test.path}"
     yield from survey.overlap(other)

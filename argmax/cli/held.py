@@ -13,7 +13,7 @@ from ..errors import InvalidInput
 from ..records import Batch, Ints, Strings
 from .batches import joined, selected, size
 from .console import Console, count
-from .reading import lacking, opened
+from .reading import lacking, opened, read_as
 from .splitting import HeldOut
 from .survey import Labels
 
@@ -111,9 +111,8 @@ def rows_of(
     (39, 39, 39)
     """
     source, labels, held = opened(path, read=read), Labels(), Held(room)
-    strings = [name for name, kind in columns.items() if kind != "number"]
     chosen = HeldOut(test, seed) if test else None
-    for batch in source.batches([*columns, target], strings=[*strings, target]):
+    for batch in read_as(columns, source, target):
         codes = labels.codes(batch, target)
         taken = codes >= 0
         if chosen is not None:
@@ -128,9 +127,8 @@ def read_held(
     """The rows of a file that have a label, as many as there is room for, as a model reads them."""
     lacking(source, [*kinds, target])
     held, unlabelled = Held(room), 0
-    strings = [name for name, kind in kinds.items() if kind != "number"]
     with console.stage(f"Reading {source.path}") as stage:
-        for batch in source.batches([*kinds, target], strings=[*strings, target]):
+        for batch in read_as(kinds, source, target):
             labels: Any = batch.columns[target]
             known = np.ones(len(batch), np.bool_) if labels.missing is None else ~labels.missing
             unlabelled += int((~known).sum())

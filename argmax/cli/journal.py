@@ -51,7 +51,10 @@ class Journal:
                     f"{path!r} exists. Go on from it with --resume, or delete it to start anew."
                 )
             self._read(path)
-        else:
+
+    def begin(self) -> None:
+        """Start the record, unless it goes on."""
+        if self.path is not None and not self.resumed:
             self._clear()
             self._write()
 
@@ -139,7 +142,8 @@ class Journal:
         folder, name = os.path.split(self.path or "")
         for entry in os.listdir(folder or os.curdir):
             stem, _, number = entry.rpartition(".")
-            if stem == name and number.isdigit():
+            torn = entry.startswith(f".{name[:60]}.") and number == "part"
+            if torn or (stem == name and number.isdigit()):
                 self._remove(os.path.join(folder, entry))
         if self.rows is not None and self.rows.is_dir():
             shutil.rmtree(self.rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from sklearn.pipeline import Pipeline
 
@@ -11,7 +10,7 @@ from ..data import Source
 from ..errors import Unsupported
 from ..persist import load
 from ..records import Batch
-from .reading import lacking
+from .reading import lacking, read_as
 
 __all__ = ["columns_of", "loaded", "rows_for"]
 
@@ -32,9 +31,8 @@ def columns_of(model: Pipeline) -> dict[str, str]:
     return {name: kind for name, kind in model[0].kinds_.items() if kind not in ("id", "ignore")}
 
 
-def rows_for(model: Pipeline, source: Source, **more: Any) -> Iterator[Batch]:
+def rows_for(model: Pipeline, source: Source) -> Iterator[Batch]:
     """The rows of a file as the model reads them: numbers, and everything else letter by letter."""
     kinds = columns_of(model)
     lacking(source, list(kinds))
-    strings = [name for name, kind in kinds.items() if kind != "number"]
-    return source.batches(list(kinds), strings=strings, **more)
+    return read_as(kinds, source)

@@ -40,6 +40,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.ENOMEM)
 IN_SHELL = (
     (r"kinds=\{'([^']*)': '(\w+)'\}", r"--kinds '\1=\2'"),
     (r"kinds\['([^']*)'\]", r"--kinds '\1=…'"),
+    (r"^kinds names", "--kinds names"),
     (r"\b(encoding|delimiter|format)=('[^']*')", r"--read \1=\2"),
     (r"limits=Limits\((\w+)=\.\.\.\)", r"--read \1=…"),
     (r"list it in missing=", "list it in --read missing=…"),

@@ -42,7 +42,7 @@ def run(
     if top is not None and top < 1:
         raise InvalidInput(f"--top must be 1 or more; got {top}.")
     fitted = loaded(model)
-    answers = _Answers(fitted, opened(data, read=read, once=True))
+    answers = _Answers(fitted, opened(data, read=read, once=True, sample_rows=1))
     as_json = console.as_json or (output or "").endswith(".jsonl")
     header, lines = _form(fitted.classes_, proba, top, as_json)
     with console.stage(f"Predicting {answers.path}") as stage:
@@ -62,9 +62,10 @@ class _Answers:
     def __init__(self, model: Any, source: Any) -> None:
         self.model, self.source, self.rows = model, source, 0
         self.path = source.path
+        self._batches = rows_for(model, source)  # raises now if a column is not there
 
     def __iter__(self) -> Iterator[Floats]:
-        for batch in rows_for(self.model, self.source):
+        for batch in self._batches:
             self.rows += len(batch)
             yield self.model.predict_proba(batch)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
 from ..data import Limits, Source, open_table
 from ..errors import InvalidInput
+from ..records import Batch
 
-__all__ = ["kinds_of", "lacking", "opened", "others", "shown_kinds", "target_of"]
+__all__ = ["kinds_of", "lacking", "opened", "others", "read_as", "shown_kinds", "target_of"]
 
 LIMITS = tuple(field.name for field in fields(Limits))
 CHOICES = ("encoding", "delimiter", "format", "missing", *LIMITS)
@@ -88,6 +89,14 @@ def target_of(source: Source, target: str | None) -> str:
         hint = f"Did you mean {near[0]!r}?" if near else others(names)
         raise InvalidInput(f"{source.path} has no column {target!r} for --target. {hint}")
     return target
+
+
+def read_as(kinds: dict[str, str], source: Source, target: str | None = None) -> Iterator[Batch]:
+    """The columns of a file as kinds say, whatever they look like there; and the target as it is written."""
+    labels = [] if target is None else [target]
+    strings = [name for name, kind in kinds.items() if kind != "number"]
+    numbers = [name for name, kind in kinds.items() if kind == "number"]
+    return source.batches([*kinds, *labels], strings=[*strings, *labels], numbers=numbers)
 
 
 def lacking(source: Source, names: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, final
 from sklearn.pipeline import Pipeline
 
 from ..data import Source
-from ..errors import InvalidInput
+from ..errors import CannotWrite, InvalidInput
 from ..features import Table
 from ..persist import check_writable, save
 from .account import Account
@@ -67,6 +67,7 @@ def run(console: Console, **given: Any) -> int:
     journal = _journal(options, source, target)
     overwrite = options.force or journal.resumed
     _check_outputs(options, overwrite)
+    journal.begin()
     material = _read(source, target, options, share, console)
     findings = _looked_through(material, console)
     held = material.held if share is not None else _test_rows(options, material, console)
@@ -102,6 +103,11 @@ def _check_outputs(options: Options, overwrite: bool) -> None:
     given = [os.path.abspath(path) for path in paths if path and path != "-"]
     if len(set(given)) < len(given):
         raise InvalidInput("data, test, model, report and checkpoint must be different files.")
+    if options.resume and not overwrite and os.path.exists(options.output):
+        raise CannotWrite(
+            f"{options.output!r} exists, and there is no {options.checkpoint!r} to go on from: the run has "
+            "ended. Pass --force to train anew."
+        )
     for path in filter(None, (options.output, options.report)):
         check_writable(path, overwrite=overwrite)
 

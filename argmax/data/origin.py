@@ -10,7 +10,7 @@ import sys
 import tempfile
 import weakref
 from abc import ABC, abstractmethod
-from typing import Any, BinaryIO, Protocol, final
+from typing import Any, BinaryIO, Protocol, cast, final
 
 from ..errors import ArgmaxError, BadFile, ResourceLimit, Unsupported, WrongType
 from .limits import Limits, readable
@@ -80,7 +80,7 @@ class File(Origin):
 
 @final
 class Pipe(Origin):
-    """A stream that is read once, as it comes.
+    """A stream that is read once, as it comes: never more is waited for than what is there.
 
     The first rows are looked at before the one pass that counts: what was read of them is kept and
     read again.
@@ -99,7 +99,7 @@ class Pipe(Origin):
                 "a copy on disk, which can be read again."
             )
         self._used = last
-        return io.BufferedReader(_Replay(self._stream, self._kept, keep=not last), 2**16)
+        return cast("BinaryIO", _Replay(self._stream, self._kept, keep=not last))
 
     def on_disk(self, limits: Limits) -> File:
         return _spooled(self.open(last=True), self.path, limits)
@@ -121,7 +121,7 @@ class _Replay(io.RawIOBase):
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
         found = bytes(self._kept[self._at : self._at + len(buffer)])
         if not found:
-            found = self._stream.read(len(buffer))
+            found = self._stream.read1(len(buffer))  # type: ignore[attr-defined]
             if self._keep:
                 self._kept += found
         self._at += len(found)

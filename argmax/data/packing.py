@@ -88,7 +88,8 @@ class _Counted(io.RawIOBase):
         self._ahead = b""
 
     def peek(self) -> bytes:
-        self._ahead = self._stream.read(8)
+        while len(self._ahead) < 8 and (part := self._stream.read(8 - len(self._ahead))):
+            self._ahead += part
         return self._ahead
 
     def readable(self) -> bool:

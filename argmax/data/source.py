@@ -114,6 +114,8 @@ def _head(origin: Origin, limits: Limits, encoding: str | None) -> tuple[bytes, 
         head = b""
         while len(head) < HEAD and (part := text.read(HEAD - len(head))):
             head += part
+            if origin.bytes is None and b"\n" in head:
+                break  # a pipe: whoever writes to it may be waiting for an answer
         if content.packing and head.startswith(b"PAR1"):
             problem = f"a Parquet file inside {content.packing}. Unpack it first."
             raise BadFile(problem, path=origin.path)
@@ -208,13 +210,15 @@ class Source:
         *,
         rows: int = ROWS,
         strings: Iterable[str] = (),
+        numbers: Iterable[str] = (),
     ) -> Iterator[Batch]:
         """The table from its first row to its last, in batches of at most ``rows`` rows.
 
         Number columns come as float64 with NaN for missing, all others as Strings. Columns named in
         ``strings`` come as Strings whatever their kind, with the characters of the file: a target is
-        read like this, so that the labels 1, 1.0 and 01 stay apart. ``columns`` None is every
-        column that is not ignored.
+        read like this, so that the labels 1, 1.0 and 01 stay apart. Those in ``numbers`` come as numbers
+        whatever their kind: a model reads what it was fitted on. ``columns`` None is every column that
+        is not ignored.
 
         A batch is also cut where a block of the file ends (about 256 KiB), so that memory does not
         grow with ``rows``. The same file gives the same batches.
@@ -223,11 +227,13 @@ class Source:
         given = [name for name, kind in kinds.items() if kind != "ignore"]
         first = given if columns is None else chosen(_names(columns), tuple(kinds), "columns")
         as_strings = chosen(_names(strings), tuple(kinds), "strings")
-        names = list(dict.fromkeys([*first, *as_strings]))
+        as_numbers = chosen(_names(numbers), tuple(kinds), "numbers")
+        names = list(dict.fromkeys([*first, *as_strings, *as_numbers]))
         if not names:
             raise InvalidInput(f"{self.path}: no column is left to read. Name some, or set kinds=.")
-        numbers = {name for name in names if kinds[name] == "number"} - set(as_strings)
-        return self._batches(names, numbers, positive_integer("rows", rows), columns is None)
+        inferred = {name for name in names if kinds[name] == "number"} - set(as_strings)
+        parsed = inferred | set(as_numbers)
+        return self._batches(names, parsed, positive_integer("rows", rows), columns is None)
 
     def _batches(
         self, names: list[str], numbers: set[str], rows: int, strict: bool
