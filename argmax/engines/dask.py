@@ -62,15 +62,35 @@ class Dask(Engine):
 
     def __init__(self, client: Any, timeout: float = 120.0, mixed: bool = False) -> None:
         _check_client(client)
-        self.client, self.mixed = client, mixed
+        self._client, self.mixed = client, mixed
         self.timeout = checks.number("timeout", timeout, 0.0, open_low=True)
+        self._begin()
+
+    def _begin(self) -> None:
         self._like: Machine | None = None
         self._late: set[str] = set()  # workers that once did not answer
         self._sent: dict[str, Any] = {}  # futures of long vectors
         self._turn = itertools.count()
 
     def __repr__(self) -> str:
-        return f"Dask({self.client!r})"
+        return f"Dask({self._client!r})"
+
+    @property
+    def client(self) -> Any:
+        """The caller's client; a copy that was pickled has none."""
+        if self._client is None:
+            raise Unsupported(
+                "this engine was pickled, and a connection to a cluster cannot be. Connect again, and use "
+                "set_params(engine=engines.Dask(client))."
+            )
+        return self._client
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"timeout": self.timeout, "mixed": self.mixed}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._client, self.timeout, self.mixed = None, state["timeout"], state["mixed"]
+        self._begin()
 
     def __deepcopy__(self, memo: Any) -> Dask:
         return self  # clone(estimator) means the same cluster
@@ -270,7 +290,8 @@ class Dask(Engine):
             running = self._ask(self.client.scheduler.processing)
             silent = {address for address, keys in running.items() if due & {*map(_key, keys)}}
         self._late |= silent
-        held = self._ask(self.client.scheduler.who_has)
+        keys = [future.key for future in (*leaves, *(shard.future(None) for shard in shards))]
+        held = self._ask(self.client.scheduler.who_has, keys=keys)
 
         def gone(future: Any) -> bool:
             return future.status != "finished" or not set(held.get(future.key, ())) - self._late

@@ -181,7 +181,7 @@ class Stored(Examples):
         n, d = self.shape
 
         def array(name: str, *shape: int) -> Any:
-            found = OnDisk.open(self.folder / f"{name}.npy")
+            found = OnDisk.open(self.folder.absolute() / f"{name}.npy")
             if found.shape != shape or found.dtype.str not in ALLOWED[name]:
                 raise BadFile(
                     f"it holds {found.shape} {found.dtype}, not {shape}. Write the set again.",

@@ -74,9 +74,12 @@ class Writer:
         try:
             if kind is None:
                 self._finish()
+                return
         finally:
             for file in self._files.values():
                 file.close()
+        for file in self._files.values():  # a part of a set is of no use to anybody
+            file.path.unlink()
 
     def add(self, X: Any, y: Any, sample_weight: Any = None) -> None:
         """Append rows (m, d), their labels (m,) or None, and their weights (m,)."""

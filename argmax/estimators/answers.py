@@ -40,10 +40,10 @@ def streamed(
     found: Examples, engine: Engine, problem: Problem, w: Floats, answer: Callable[[Floats], Any]
 ) -> Any:
     """``answer`` of the scores of all rows; besides the answers, only a few blocks are in memory."""
-    shards = engine.place(found.cut(problem.layout))
     result: Any = None
     first = 0
     with engine.open():
+        shards = engine.place(found.cut(problem.layout))
         for part in engine.each(surveys.answered, shards, problem, w, answer):
             answers = part["answers"]
             if result is None:

@@ -157,6 +157,15 @@ def test_a_clone_means_the_same_cluster(client):
     assert clone(LinearClassifier(engine=engine)).engine is engine
 
 
+def test_a_model_can_be_pickled_and_answers_without_the_cluster(client):
+    X, y = np.eye(4), [0, 1, 0, 1]
+    model = LinearClassifier(engine=Dask(client)).fit(X, y)
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(copy.predict(X), model.predict(X))
+    with pytest.raises(Unsupported, match="Connect again"):
+        copy.fit(X, y)
+
+
 def test_a_set_that_a_worker_does_not_see_is_an_error(client, tmp_path, monkeypatch):
     stored = Stored.write(tmp_path / "a", [(np.eye(4), [0, 1, 0, 1])])
     Stored.write(tmp_path / "b", [(np.eye(4), [1, 1, 0, 1])])

@@ -126,6 +126,14 @@ def test_a_bad_block_is_named_and_leaves_no_set(second, says, tmp_path):
         Stored.write(tmp_path, [(X, Y), second])
     with pytest.raises(BadFile, match="no finished set"):
         Stored.open(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_set_is_found_from_any_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    stored = Stored.write("here", halves(X, Y))
+    monkeypatch.chdir("/")
+    assert LinearClassifier().fit(stored).classes_.tolist() == ["a", "b", "c"]
 
 
 def test_no_digit_is_dropped_unasked(tmp_path):
