@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,13 +17,11 @@ from .. import checks
 from ..errors import InvalidInput, WrongType
 from ..layouts import Layout, as_matrix
 from ..records import Csr, Floats, Ints, Rows, Structures, Truth
+from .cluster import Cluster
 from .examples import Examples
 from .reading import Reading, chosen
 from .remote import Remote
 from .shards import Shard, shard_ranges
-
-if TYPE_CHECKING:
-    from .dask import Dask
 
 __all__ = ["Partitions", "is_collection"]
 
@@ -47,15 +45,15 @@ def _kinds(module: str, *names: str) -> tuple[Any, ...]:
 class Partitions(Examples):
     """What a dask collection holds, once each partition has been looked at on its worker."""
 
-    def __init__(self, engine: Dask, X: Any, y: Any, sample_weight: Any) -> None:
-        self._engine, self._reading = engine, Reading()
+    def __init__(self, cluster: Cluster, X: Any, y: Any, sample_weight: Any) -> None:
+        self._cluster, self._reading = cluster, Reading()
         self._delayed, self.names = _delayed(X, y, sample_weight)
         self._futures: dict[int, Any] = {}
-        looks = engine.client.map(
+        looks = cluster.client.map(
             _described, self._taken(range(len(self._delayed)), None), pure=False
         )
-        engine.gathered(looks, "partition")
-        about = [engine.result(look) for look in looks]
+        cluster.wait(looks, "partition")
+        about = [cluster.result(look) for look in looks]
         full = [each for each in about if each.rows]
         if not full:
             raise InvalidInput("X has no rows (or none with a positive weight).")
@@ -118,7 +116,7 @@ class Partitions(Examples):
 
         def make(workers: list[str] | None, attempt: int) -> Any:
             parts = self._taken(pieces, workers)
-            return self._engine.client.submit(
+            return self._cluster.client.submit(
                 _assembled, plan, *parts, key=f"{name}-{attempt}", workers=workers, pure=False
             )
 
@@ -127,7 +125,7 @@ class Partitions(Examples):
     def _taken(self, wanted: Any, workers: list[str] | None) -> list[Any]:
         """Futures of some partitions, checked and in the form of rows."""
         missing = [i for i in wanted if i not in self._futures]
-        client = self._engine.client
+        client = self._cluster.client
         made = client.compute([self._delayed[i] for i in missing], workers=workers)
         return [
             self._futures.setdefault(i, made[missing.index(i)])
@@ -145,11 +143,11 @@ class Partitions(Examples):
             for each in about:
                 totals[np.searchsorted(self.classes, each.classes)] += each.counts
             return totals
-        client, future = self._engine.client, None
+        client, future = self._cluster.client, None
         for part in self._taken(range(len(self._delayed)), None):
             future = client.submit(_weighed, future, part, self.classes, pure=False)
-        self._engine.gathered([future], "partition")
-        return np.asarray(self._engine.result(future))
+        self._cluster.wait([future], "partition")
+        return np.asarray(self._cluster.result(future))
 
 
 def _delayed(X: Any, y: Any, weight: Any) -> tuple[list[Any], tuple[str, ...] | None]:

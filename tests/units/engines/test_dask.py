@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from argmax import LinearClassifier
-from argmax.engines import Dask, Stored, Threads, cut, remote
-from argmax.engines import dask as dask_engine
+from argmax.engines import Dask, Stored, Threads, cluster, cut, remote
 from argmax.engines import shards as sizes
 from argmax.engines.base import add_up
 from argmax.errors import BadFile, InvalidInput, MissingExtra, Unsupported, WorkerLost, WrongType
@@ -27,8 +26,8 @@ GATE = threading.Event()
 def client():
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": False}
     with (
-        distributed.LocalCluster(dashboard_address=":0", **options) as cluster,
-        distributed.Client(cluster) as client,
+        distributed.LocalCluster(dashboard_address=":0", **options) as local,
+        distributed.Client(local) as client,
     ):
         yield client
 
@@ -36,7 +35,7 @@ def client():
 @pytest.fixture
 def gate(monkeypatch):
     """Closed while the test runs: tasks that wait for it hang until then."""
-    monkeypatch.setattr(dask_engine, "SIGN_OF_LIFE", 1.0)
+    monkeypatch.setattr(cluster, "SIGN_OF_LIFE", 1.0)
     GATE.clear()
     yield GATE
     GATE.set()
@@ -100,7 +99,7 @@ def test_the_error_names_the_shard_in_time(client, gate, monkeypatch):
 
 def test_a_cluster_without_workers_is_an_error():
     options = {"n_workers": 0, "processes": False, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+    with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
         engine = Dask(client, timeout=2.0)
         with pytest.raises(WorkerLost, match="no workers"):
             LinearClassifier(engine=engine).fit(np.eye(4), [0, 1, 0, 1])
@@ -112,7 +111,7 @@ def test_workers_that_differ_are_refused_unless_told_otherwise(client, monkeypat
         return {"argmax": "same", "numpy": version}
 
     monkeypatch.setattr(remote, "machine", one_of_two)
-    monkeypatch.setattr(dask_engine, "machine", lambda: {"argmax": "same"})
+    monkeypatch.setattr(cluster, "machine", lambda: {"argmax": "same"})
     with pytest.raises(Unsupported, match=r"numpy is 2\.\d and 2\.\d.*mixed=True"):
         LinearClassifier(engine=Dask(client)).fit(np.eye(4), [0, 1, 0, 1])
     assert LinearClassifier(engine=Dask(client, mixed=True)).fit(np.eye(4), [0, 1, 0, 1])
