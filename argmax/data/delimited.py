@@ -72,7 +72,7 @@ class Delimited(Reader):
         table = Columns(self.names)
         for fields, lines in source.groups(few, len(self.names)):
             table.extend(fields, lines)
-            ended = source.feed.fresh and table.worth(source.feed.weight)
+            ended = source.feed.fresh and table.worth(source.feed.weight, self._way.eager)
             if ended or len(table) + few > rows:
                 yield TextPiece(self._way, *table.take(), source.feed.taken())
         if len(table):
@@ -185,9 +185,9 @@ class _Endless(Exception):
 class _Feed:
     """The lines of a file for ``csv.reader``, with an eye on how much a row takes.
 
-    ``fresh`` is set when a block starts, and ``open`` bounds the bytes handed out since whoever reads set
-    it to 0, which is after each row. ``weight`` counts the bytes since ``taken`` was last asked, and
-    ``cut`` says that the file ends without a newline.
+    ``fresh`` is set when the last line of a block is handed out, and ``open`` bounds the bytes handed out
+    since whoever reads set it to 0, which is after each row. ``weight`` counts the bytes since ``taken`` was
+    last asked, and ``cut`` says that the file ends without a newline.
     """
 
     def __init__(self, way: Way, delimiter: str, last: bool) -> None:
@@ -200,10 +200,14 @@ class _Feed:
                 raise _Endless
             if block.data.count(self._mark) >= self._way.limits.columns:
                 self._check_widths(block)
-            self.fresh, self.cut = True, block.cut
+            self.cut = block.cut
             self.open += len(block.data)
             self.weight += len(block.data)
-            yield from io.StringIO(block.text(), newline="\n")
+            text = block.text()
+            last = text.rfind("\n", 0, -1) + 1
+            yield from io.StringIO(text[:last], newline="\n")
+            self.fresh = True
+            yield text[last:]
 
     def taken(self) -> int:
         """Bytes handed out since this was last asked."""

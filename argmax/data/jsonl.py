@@ -77,7 +77,7 @@ class JsonLines(Reader):
                 if len(table) + few > rows:
                     yield self._piece(table, columns, weight)
                     weight = 0
-            if table.worth(weight):
+            if table.worth(weight, self._way.eager):
                 yield self._piece(table, columns, weight)
                 weight = 0
         if len(table):
@@ -92,11 +92,13 @@ class JsonLines(Reader):
         rows = weight = 0
         for block in self._way.blocks():
             for row in self._objects(block):
-                if self._way.enough(rows, weight):
-                    return
                 yield row
                 rows += 1
+                if self._way.enough(rows, weight):
+                    return
             weight += len(block.data)
+            if self._way.enough(rows, weight):
+                return
 
     def _objects(self, block: Block) -> Iterator[tuple[int, _Pairs]]:
         """The objects of a block with the numbers of their lines."""

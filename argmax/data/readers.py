@@ -42,6 +42,11 @@ class Way:
         """The name of the file in messages."""
         return self.origin.path
 
+    @property
+    def eager(self) -> bool:
+        """Whether the bytes come from a pipe that is read as it comes."""
+        return self.origin.bytes is None
+
     def enough(self, rows: int, weight: int) -> bool:
         """Whether so many rows, of so many bytes, are a sample."""
         return rows >= self.sample_rows or weight >= self.sample_bytes
@@ -178,9 +183,12 @@ class Columns:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def worth(self, weight: int) -> bool:
-        """Whether these rows, of so many bytes, are worth the work that each column of a piece is."""
-        return len(self) >= ROWS or (weight >= BYTES and len(self) > 0)
+    def worth(self, weight: int, eager: bool = False) -> bool:
+        """Whether these rows, of so many bytes, are worth the work that each column of a piece is.
+
+        If somebody is waiting for them (``eager``), any row is.
+        """
+        return len(self) >= (1 if eager else ROWS) or (weight >= BYTES and len(self) > 0)
 
     def extend(self, rows: Sequence[Sequence[Any]], lines: Sequence[int]) -> None:
         """Add rows, and the lines where they start."""

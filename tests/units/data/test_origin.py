@@ -99,6 +99,27 @@ def test_a_named_pipe(tmp_path, once):
     writer.join()
 
 
+@pytest.mark.parametrize(
+    ("first", "lines"),
+    [
+        (b"city,size\n", [b"Oslo,1\n", b'"R\nome",2\n', b"Bern,2.5\n"]),
+        (b"", [b'{"city": "Oslo", "size": 1}\n', b'{"city": "R\\nome", "size": 2}\n']),
+    ],
+    ids=["csv", "jsonl"],
+)
+def test_a_pipe_gives_each_row_as_soon_as_it_is_there(first, lines, monkeypatch):
+    out, into = os.pipe()
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=os.fdopen(out, "rb")))
+    os.write(into, first + lines[0])
+    batches = open_table("-", once=True, sample_rows=1).batches(["city"], numbers=["size"])
+    assert next(batches).columns["city"].tolist() == ["Oslo"]  # and nothing more was written yet
+    for line in lines[1:]:
+        os.write(into, line)
+        assert len(next(batches)) == 1
+    os.close(into)
+    assert list(batches) == []
+
+
 @pytest.mark.parametrize("name", ["nowhere.csv", "no\0where"])
 def test_no_such_file(tmp_path, name):
     with pytest.raises(BadFile, match="cannot be read"):
