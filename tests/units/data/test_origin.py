@@ -109,15 +109,16 @@ def test_a_named_pipe(tmp_path, once):
 )
 def test_a_pipe_gives_each_row_as_soon_as_it_is_there(first, lines, monkeypatch):
     out, into = os.pipe()
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=os.fdopen(out, "rb")))
-    os.write(into, first + lines[0])
-    batches = open_table("-", once=True, sample_rows=1).batches(["city"], numbers=["size"])
-    assert next(batches).columns["city"].tolist() == ["Oslo"]  # and nothing more was written yet
-    for line in lines[1:]:
-        os.write(into, line)
-        assert len(next(batches)) == 1
-    os.close(into)
-    assert list(batches) == []
+    with os.fdopen(out, "rb") as buffer:
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=buffer))
+        os.write(into, first + lines[0])
+        batches = open_table("-", once=True, sample_rows=1).batches(["city"], numbers=["size"])
+        assert next(batches).columns["city"].tolist() == ["Oslo"]  # and nothing more is written yet
+        for line in lines[1:]:
+            os.write(into, line)
+            assert len(next(batches)) == 1
+        os.close(into)
+        assert list(batches) == []
 
 
 @pytest.mark.parametrize("name", ["nowhere.csv", "no\0where"])
