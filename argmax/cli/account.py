@@ -136,7 +136,7 @@ class Account:
     def _say_choice(self, console: Console) -> None:
         choice = self.fitted.choice
         assert choice is not None
-        console.heading("Choosing C on a fifth of the rows to learn from")
+        console.heading("Choosing C, on rows that the trial did not learn from")
         rows = [
             [f"{C:g}", f"{loss:.4f}", "chosen" if choice.C == C else ""]
             for C, loss in choice.trials

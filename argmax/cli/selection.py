@@ -1,7 +1,8 @@
 """Choosing C: a path of fits from strong to weak penalty, each judged on rows that it did not see.
 
 A path costs little more than its last fit, since each one starts where the one before ended. It is left
-when two in a row are worse than the best: from there on the fits grow slower and the answers no better.
+when two in a row are worse than the best, or one is much worse: from there on the fits grow slower and the
+answers no better.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ GRID = tuple(10.0**power for power in range(-3, 4))
 
 LOOSE = 1e-3
 """``tol`` of a trial: enough to compare, and quick."""
+
+MUCH = 1.1
+"""How many times the smallest loss is so much that no larger C can be better."""
 
 SHARE = 0.6
 """Of a time limit, what trials may take."""
@@ -49,8 +53,11 @@ def chosen(
 ) -> Choice:
     """The C of the smallest loss; of equals the smaller one. ``follow`` makes callbacks that tell a stage."""
     began = time.monotonic()
-    # Trials on several folds are over in a moment: after a crash they are done again.
-    record = journal if rows.folds == 1 else Journal(None)
+    record = journal
+    if (
+        rows.folds > 1
+    ):  # few rows: over in a moment, so not worth a record, nor a journey to a cluster
+        record, estimator.engine = Journal(None), None
     best = record.models.get("best")
     path = None if record.steps else _Path(rows, estimator, record.models.get("last"))
     for C in GRID[len(record.trials) :]:
@@ -68,8 +75,18 @@ def chosen(
 
 
 def _is_over(trials: list[tuple[float, float]]) -> bool:
+    """Whether larger C are hopeless.
+
+    >>> from argmax.cli.selection import _is_over
+    >>> [
+    ...     _is_over(list(enumerate(losses)))
+    ...     for losses in ([3, 1, 1.05], [3, 1, 1.05, 1.04], [3, 1, 1.2])
+    ... ]
+    [False, True, True]
+    """
     losses = [loss for _, loss in trials]
-    return len(losses) > 2 and min(losses[-2:]) > min(losses)
+    best = min(losses, default=0.0)
+    return bool(losses) and (losses[-1] > MUCH * best or min(losses[-2:]) > best)
 
 
 @final
@@ -94,12 +111,17 @@ class _Path:
         for fold, model in enumerate(self._models):
             model.C, model.tol, model.time_limit = C, LOOSE, limit
             model.warm_start = hasattr(model, "solution_")
-            model.callbacks = callbacks
+            model.callbacks = callbacks if len(self._models) == 1 else [*callbacks, _enough]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", NotConverged)  # a trial need not
                 model.fit(*self._parts[fold])
             losses.append(self._rows.loss(fold, model))
         return sum(losses) / len(losses)
+
+
+def _enough(progress: Any) -> bool:
+    """Ends a trial on few rows, whose fits would else go on to the last digit."""
+    return bool(progress.relative_gap <= LOOSE)
 
 
 def take(model: Any, fitted: Any) -> None:

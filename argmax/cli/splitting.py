@@ -45,7 +45,9 @@ class Draws:
         places = np.zeros(len(codes), np.int64)
         order = np.argsort(codes, kind="stable")
         present, starts = np.unique(codes[order], return_index=True)
-        for code, rows in zip(present.tolist(), np.split(order, starts[1:]), strict=True):
+        stops = [*starts[1:], len(codes)]
+        for code, start, stop in zip(present.tolist(), starts, stops, strict=False):
+            rows = order[start:stop]
             first = self._seen.get(code, 0)
             self._seen[code] = first + len(rows)
             places[rows] = self._of_class(code, first, first + len(rows))

@@ -1,0 +1,29 @@
+"""``argmax demo``: the whole job, and the commands to type."""
+
+import os
+
+from argmax.cli.demo import COMMANDS
+
+
+def test_the_main_job_from_end_to_end(argmax, tmp_path, monkeypatch):
+    monkeypatch.setattr("argmax.cli.demo.ROWS", 300)
+    monkeypatch.setattr("argmax.cli.demo.NEW", 40)
+    here = os.getcwd()
+    result = argmax("demo", "-o", tmp_path / "out", "-q")
+    assert result.code == 0, result.err
+    assert os.getcwd() == here
+    for command in COMMANDS:
+        assert f"$ {command}" in result.out
+    report = tmp_path / "out" / "report.html"
+    assert f"The report: {report}" in result.out
+    assert COMMANDS[1] in report.read_text(encoding="utf-8")
+    again = argmax("demo", "-o", tmp_path / "out")
+    assert (again.code, "not empty" in again.err) == (2, True)
+
+
+def test_as_json(argmax, tmp_path, monkeypatch):
+    monkeypatch.setattr("argmax.cli.demo.ROWS", 200)
+    monkeypatch.setattr("argmax.cli.demo.NEW", 30)
+    told = argmax("demo", "-o", tmp_path / "out", "--json", "-q").json
+    assert len(told["results"]) == len(told["commands"]) == len(COMMANDS)
+    assert told["results"][1]["solution"]["status"] == "converged"
