@@ -110,4 +110,4 @@ def show_findings(findings: list[Finding], console: Console) -> None:
         rows = f" Rows {', '.join(map(str, finding.rows))}, …" if finding.rows else ""
         if finding.count is not None and len(finding.rows) == finding.count:
             rows = rows.removesuffix(", …")
-        console.say(f"{finding.severity:8} {finding.message}{rows}")
+        console.say(f"{finding.severity:8} {finding.message}{rows}", indent=9)

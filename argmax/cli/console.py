@@ -11,9 +11,10 @@ import math
 import os
 import shutil
 import sys
+import textwrap
 import time
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any, final
 
@@ -74,30 +75,46 @@ class Console:
     ) -> None:
         self.as_json, self.quiet = as_json, quiet
         self._results = results  # where results go instead of stdout
+        self._silent = True  # nothing was printed yet
 
     # Results
 
-    def say(self, text: str = "") -> None:
-        """A line of the results."""
-        if not self.as_json:
-            print(plain(text))
+    def say(self, text: str, indent: int = 0) -> None:
+        """A line of the results; with ``indent`` a paragraph, whose lines after the first are set in."""
+        if indent:
+            width = _terminal_width()
+            lines = textwrap.wrap(plain(text), width, subsequent_indent=" " * indent)
+            self._print("\n".join(lines))
+        else:
+            self._print(plain(text))
 
     def heading(self, text: str) -> None:
-        """A line that stands out, after an empty one."""
+        """A line that stands out, with an empty one before it."""
+        if not self._silent:
+            self._print("")
+        self._print(styled(plain(text), "1", sys.stdout))
+
+    def facts(self, facts: Mapping[str, Any]) -> None:
+        """Names and values, one below the other and never cut."""
+        width = max(map(_width, map(plain, facts)), default=0)
+        for name, value in facts.items():
+            shown = plain(name)
+            self._print(f"{shown}{' ' * (width - _width(shown))}  {plain(value)}")
+
+    def _print(self, text: str) -> None:
         if not self.as_json:
-            print(f"\n{styled(plain(text), '1', sys.stdout)}")
+            print(text)
+            self._silent = False
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Aligned columns; a heading that starts with > is aligned to the right."""
-        if self.as_json:
-            return
         right = [heading.startswith(RIGHT) for heading in headings]
         titles = [heading.removeprefix(RIGHT) for heading in headings]
         cells = [[plain(cell).replace("\n", " ") for cell in row] for row in rows]
         widths = _fitted([max(map(_width, column)) for column in zip(titles, *cells, strict=True)])
-        print(styled(_line(titles, widths, right), "2", sys.stdout))
+        self._print(styled(_line(titles, widths, right), "2", sys.stdout))
         for row in cells:
-            print(_line(row, widths, right))
+            self._print(_line(row, widths, right))
 
     def result(self, value: dict[str, Any]) -> None:
         """The whole result as JSON, if that was asked for."""
@@ -187,9 +204,13 @@ def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) ->
     return "  ".join(parts).rstrip()
 
 
+def _terminal_width() -> int:
+    return shutil.get_terminal_size((100, 24)).columns
+
+
 def _fitted(widths: list[int]) -> list[int]:
     """Widths that fit the terminal: the widest column gives way, but never below ten."""
-    room = shutil.get_terminal_size((100, 24)).columns - 2 * (len(widths) - 1)
+    room = _terminal_width() - 2 * (len(widths) - 1)
     while sum(widths) > room and max(widths) > 10:
         widest = widths.index(max(widths))
         widths[widest] = max(10, widths[widest] - (sum(widths) - room))

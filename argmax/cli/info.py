@@ -27,7 +27,7 @@ def run(model: str | None, markdown: bool, console: Console) -> int:
         for name, value in facts.items():
             console.say(f"- **{name}**: {value}")
     else:
-        console.table(["", ""], [[name, value] for name, value in facts.items()])
+        console.facts(facts)
     console.result(found or facts)
     return OK
 
