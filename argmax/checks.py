@@ -145,6 +145,8 @@ def edge_scores(scores: Scores, states: int, k: int, edges: int) -> Floats:
             f"scores.edge must have shape (1, {states}, {k}), or ({edges}, {states}, {k}) with a table "
             f"for each of the {edges} edges; got {edge.shape}."
         )
+    if not (edge < np.inf).all():
+        raise NumericalFailure("scores.edge has NaN or +inf. Scale your features.")
     return edge
 
 

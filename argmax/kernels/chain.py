@@ -28,6 +28,7 @@ import numpy as np
 
 from .compile import kernel
 from .simd import (
+    Lanes,
     add,
     divide,
     exp,
@@ -68,11 +69,10 @@ def width(K, itemsize):
     >>> [(len(lanes), P) for lanes, P in (width(22, 4), width(22, 8), width(100, 4))]
     [(24, 24), (24, 24), (56, 112)]
     """
-    lanes = 32 // itemsize
-    registers = -(-K // lanes)
-    tiles = -(-registers // REGISTERS)
-    count = -(-registers // tiles) * lanes
-    return (0,) * count, count * tiles
+    eights = -(-K // 8)  # few widths, as each one is compiled by itself
+    tiles = -(-eights * 8 * itemsize // (32 * REGISTERS))
+    count = -(-eights // tiles) * 8
+    return Lanes(count), count * tiles
 
 
 @kernel
@@ -92,9 +92,12 @@ def tables(edge, E, Et):
     As in ``simd.exp``, what is not forbidden stays above 0.
     """
     K, P = edge.shape[0], int(np.sqrt(len(E)))
-    least = -85.0 if E.itemsize == 4 else -700.0
-    top = edge.max()
-    E[:], Et[:] = 0.0, 0.0
+    least, top = -85.0 if E.itemsize == 4 else -700.0, -np.inf
+    for at in range(P * P):
+        E[at], Et[at] = 0.0, 0.0
+    for a in range(K):
+        for b in range(K):
+            top = max(top, edge[a, b])
     for a in range(K):
         for b in range(K):
             if edge[a, b] != -np.inf:
@@ -342,7 +345,7 @@ def viterbi(s, M, Mt, labels, L, K, P, LANES):
             store(s, k, x)
             if t % 16 == 0:
                 best = max(best, largest(x))
-        if best > -np.inf:  # keep V small, and so precise
+        if abs(best) < np.inf:  # keep V small, and so precise
             base += best
             for k in range(here, here + P, len(LANES)):
                 store(s, k, plus(-best, load(s, k, LANES)))

@@ -144,7 +144,8 @@ def marginals(node, edge, offsets, edges, first, last, weight, out, out_edge, va
         value[i] = _sum_messages(S, edge, edges, i, row, beta)
         _first(S, beta, row)
         p[:], rows[:] = 0.0, 0.0
-        p[states - K :] = row
+        for c in range(K):
+            p[states - K + c] = row[c]
         for t in range(len(S)):
             for s in range(states):
                 rows[t, s % K] += w * p[s]

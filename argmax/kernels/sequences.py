@@ -16,7 +16,7 @@ from .chain import (
     viterbi,
 )
 from .compile import kernel
-from .simd import load, minimum, store
+from .simd import largest, load, maximum, minimum, store
 
 __all__ = ["argmax", "curvature", "logz", "longest_of", "marginals"]
 
@@ -35,24 +35,32 @@ def longest_of(offsets, first, last):
 @kernel
 def _real(K, P, like):
     """+inf in the K lanes of labels, −inf in the others."""
-    row = np.full(P, -np.inf, like.dtype)
-    row[:K] = np.inf
+    row = np.empty(P, like.dtype)
+    for c in range(P):
+        row[c] = np.inf if c < K else -np.inf
     return row
 
 
 @kernel
 def _fill(node, first, L, real, s, K, P, LANES):
-    """Rows first … first+L−1 of flat node (N, K) into s (L, P), lanes beyond K −inf. NaN becomes +inf."""
+    """Rows first … first+L−1 of flat node (N, K) into s (L, P), lanes beyond K −inf; NaN becomes +inf.
+
+    Given ``real`` (P,), see there. Returns whether all scores are below +inf.
+    """
+    top = load(s, 0, LANES)
     for t in range(L):
         at, here = (first + t) * K, t * P
-        if at + P <= len(node):
-            for k in range(0, P, len(LANES)):
-                store(s, here + k, minimum(load(node, at + k, LANES), load(real, k, LANES)))
-        else:
+        if at + P > len(node):  # a vector would read beyond the end
             for c in range(P):
-                s[here + c] = -np.inf
+                s[here + c] = real[c]
             for c in range(K):
                 s[here + c] = node[at + c] if node[at + c] < np.inf else np.inf
+        for k in range(0, P, len(LANES)):
+            if at + P <= len(node):
+                store(s, here + k, minimum(load(node, at + k, LANES), load(real, k, LANES)))
+            x = load(s, here + k, LANES)
+            top = x if t + k == 0 else maximum(x, top)
+    return largest(top) < np.inf
 
 
 @kernel
@@ -76,7 +84,7 @@ def _flush(E, T, edge):
     for a in range(K):
         for b in range(K):
             edge[a, b] += E[a * P + b] * np.float64(T[a * P + b])
-    T[:] = 0.0
+            T[a * P + b] = 0.0
 
 
 @kernel
@@ -89,9 +97,10 @@ def argmax(node, M, Mt, offsets, first, last, labels, value, LANES):
     for i in range(first, last):
         start, L = offsets[i], offsets[i + 1] - offsets[i]
         value[i] = 0.0
-        if L:
-            _fill(flat, start, L, real, s, K, P, LANES)
+        if L and _fill(flat, start, L, real, s, K, P, LANES):
             value[i] = viterbi(s, M, Mt, labels[start:], L, K, P, LANES)
+        elif L:
+            value[i] = np.nan
 
 
 @kernel

@@ -13,11 +13,11 @@
     exp_in_place(flat)        exp of every element, vectorised
     gather(…), scatter(…)     a sparse row times a table of weights, and back: all lanes of all labels
 
-``LANES`` is a tuple, such as those below: its *length* is part of its type, so one source serves every width
-and is still found in the compile cache. Any length will do. Inside, a vector is held in parts whose widths
-are powers of two (24 lanes are 16 and 8), because the compiler legalises other widths badly. Why it is
-here: a loop of a dozen steps over an array row pays for run-time alias checks and keeps its accumulators
-in memory; a value of one of these types stays in registers.
+``LANES`` is a ``Lanes(24)``: the number is part of its *type*, so one source serves every width and is still
+found in the compile cache. Any number below 128 will do. Inside, a vector is held in parts whose widths are
+powers of two (24 lanes are 16 and 8), because the compiler legalises other widths badly. Why it is here: a
+loop of a dozen steps over an array row pays for run-time alias checks and keeps its accumulators in memory;
+a value of one of these types stays in registers.
 """
 
 import math
@@ -26,7 +26,16 @@ import numpy as np
 from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, register_model
+from numba.core.imputils import lower_constant
+from numba.extending import (
+    NativeValue,
+    intrinsic,
+    models,
+    overload,
+    register_model,
+    typeof_impl,
+    unbox,
+)
 
 from .compile import kernel
 
@@ -34,6 +43,7 @@ __all__ = [
     "L4",
     "L8",
     "L16",
+    "Lanes",
     "add",
     "divide",
     "exp",
@@ -55,11 +65,58 @@ __all__ = [
     "zeros",
 ]
 
-L4 = (0,) * 4
-L8 = (0,) * 8
-L16 = (0,) * 16
-
 INDEX = ir.IntType(32)
+
+
+# Widths
+
+
+class Lanes:
+    """How many lanes a vector has. To the compiler the number is a type, and the value nothing at all."""
+
+    def __init__(self, count):
+        self.count = count
+
+    def __len__(self):
+        return self.count
+
+
+class LanesType(types.Type):
+    def __init__(self, count):
+        self.count = count
+        super().__init__(name=f"Lanes({count})")
+
+
+register_model(LanesType)(models.OpaqueModel)
+
+
+@typeof_impl.register(Lanes)
+def _type_of_lanes(lanes, context):
+    return LanesType(lanes.count)
+
+
+@unbox(LanesType)
+def _from_python(lanes, value, context):
+    return NativeValue(context.context.get_dummy_value())
+
+
+@lower_constant(LanesType)
+def _constant_lanes(context, builder, lanes, value):
+    return context.get_dummy_value()
+
+
+@overload(len)
+def _count_lanes(lanes):
+    if not isinstance(lanes, LanesType):
+        return None
+    count = lanes.count
+    return lambda lanes: count
+
+
+L4, L8, L16 = Lanes(4), Lanes(8), Lanes(16)
+
+
+# Vectors
 
 
 class VectorType(types.Type):

@@ -51,6 +51,12 @@ def _fast(lattice: Lattice) -> bool:
     return lattice.shared and lattice.states == lattice.k
 
 
+def _near(lattice: Lattice) -> bool:
+    """Whether no transition is so far below the others that a forward sweep alone might lose a path."""
+    low = lattice.edge.min()
+    return bool(low > -np.inf and lattice.edge.max() - low <= SPREAD[lattice.node.itemsize])
+
+
 def _arrays(lattice: Lattice) -> tuple[Any, ...]:
     """node, edge, offsets, edges: what the kernels in logarithms are given."""
     edges = np.empty(0, np.int64) if lattice.shared else lattice.first_edges
@@ -90,9 +96,7 @@ def top_k(lattice: Lattice, k: int) -> tuple[Ints, Floats]:
 
 def logz(lattice: Lattice) -> Floats:
     """log Z of each sequence."""
-    edge = lattice.edge
-    near = edge.min() >= edge.max() - SPREAD[lattice.node.itemsize]
-    if not (_fast(lattice) and near):
+    if not (_fast(lattice) and _near(lattice)):
         return marginals(lattice, np.ones(1), Scores(np.empty_like(lattice.node)))
     (t, top), value = _Tables.exp(lattice), np.empty(len(lattice))
     for block in lattice.blocks():

@@ -10,11 +10,16 @@ from argmax.records import Scores
 from argmax.spaces import Chain, Classes
 from argmax.testing import EDGES, BruteForce, check_space, random_scores
 
+CHAINS = {
+    "chain": lambda k: Chain(k, compiled=False),
+    "chain compiled": lambda k: Chain(k, compiled=True),
+}
 ONE_NODE = {
     "classes": lambda k: Classes(k, compiled=False),
     "classes compiled": lambda k: Classes(k, compiled=True),
-    "chain": Chain,
+    **CHAINS,
 }
+chains = pytest.mark.parametrize("make", CHAINS.values(), ids=CHAINS)
 lengths = st.lists(st.integers(1, 4), min_size=1, max_size=4)
 seeds = st.integers(0, 2**32 - 1)
 
@@ -28,53 +33,59 @@ def test_every_oracle_of_a_single_label_equals_enumeration(make):
     check_space(make, sizes=(1, 2, 3, 5, 17))
 
 
+@chains
 @pytest.mark.parametrize("sizes", [(3, 1, 2), (1, 5), (2, 0, 3), (4,)])
-def test_every_oracle_of_a_chain_equals_enumeration(sizes):
-    check_space(Chain, sizes)
+def test_every_oracle_of_a_chain_equals_enumeration(make, sizes):
+    check_space(make, sizes)
 
 
+@chains
 @given(seeds, st.integers(1, 4), lengths, st.sampled_from(EDGES), st.floats(0, 0.6))
-def test_chain_argmax_and_logz_equal_enumeration(seed, k, sizes, edge, forbidden):
+def test_chain_argmax_and_logz_equal_enumeration(make, seed, k, sizes, edge, forbidden):
     scores = draw(seed, k, sizes, edge, forbidden=forbidden)
-    chain, truth = Chain(k), BruteForce(k)
+    chain, truth = make(k), BruteForce(k)
     np.testing.assert_allclose(chain.argmax(scores).value, truth.argmax(scores).value, rtol=1e-12)
     np.testing.assert_allclose(chain.logz(scores).value, truth.logz(scores).value, rtol=1e-12)
 
 
+@chains
 @given(seeds, st.integers(1, 3), lengths, st.sampled_from(EDGES), st.integers(1, 9))
-def test_chain_top_k_equals_enumeration_ties_included(seed, k, sizes, edge, best):
+def test_chain_top_k_equals_enumeration_ties_included(make, seed, k, sizes, edge, best):
     scores = draw(seed, k, sizes, edge, forbidden=0.2, whole=True)
-    labels, values = Chain(k).top_k(scores, best)
+    labels, values = make(k).top_k(scores, best)
     expected, expected_values = BruteForce(k).top_k(scores, best)
     np.testing.assert_array_equal(values, expected_values)
     np.testing.assert_array_equal(labels, expected)
 
 
+@chains
 @given(seeds, st.integers(1, 4), lengths, st.sampled_from(EDGES))
-def test_of_equals_the_first_in_lexicographic_order_wins(seed, k, sizes, edge):
+def test_of_equals_the_first_in_lexicographic_order_wins(make, seed, k, sizes, edge):
     scores = draw(seed, k, sizes, edge, whole=True)
-    found, expected = Chain(k).argmax(scores).labels, BruteForce(k).argmax(scores).labels
+    found, expected = make(k).argmax(scores).labels, BruteForce(k).argmax(scores).labels
     np.testing.assert_array_equal(found, expected)
 
 
+@chains
 @given(seeds, st.integers(2, 3), lengths, st.sampled_from(EDGES))
-def test_the_gradient_of_logz_is_the_marginals(seed, k, sizes, edge):
+def test_the_gradient_of_logz_is_the_marginals(make, seed, k, sizes, edge):
     scores = draw(seed, k, sizes, edge)
-    p = Chain(k).marginals(scores)[1]
+    p = make(k).marginals(scores)[1]
     h, t = 1e-5, np.random.default_rng(seed).integers(len(scores.node))
 
     def logz(step):
         node = scores.node.copy()
         node[t, 0] += step
-        return Chain(k).logz(Scores(node, scores.edge, scores.offsets)).value.sum()
+        return make(k).logz(Scores(node, scores.edge, scores.offsets)).value.sum()
 
     assert (logz(h) - logz(-h)) / (2 * h) == pytest.approx(p.node[t, 0], abs=1e-8)
 
 
+@chains
 @given(seeds, st.integers(2, 4), lengths, st.sampled_from(EDGES))
-def test_marginals_of_edges_add_up_to_those_of_nodes(seed, k, sizes, edge):
+def test_marginals_of_edges_add_up_to_those_of_nodes(make, seed, k, sizes, edge):
     scores = draw(seed, k, sizes, edge)
-    p = Chain(k).marginals(scores)[1]
+    p = make(k).marginals(scores)[1]
     np.testing.assert_allclose(p.node.sum(axis=1), 1.0, rtol=1e-12)
     if p.edge is not None:
         assert p.edge.sum() == pytest.approx(sum(length - 1 for length in sizes))
@@ -173,7 +184,7 @@ def test_huge_scores_neither_over_nor_underflow(make, sizes, route):
     ("make", "sizes", "edge"),
     [(Classes, (1,) * 6, None), (Chain, (3, 1, 2), "shared"), (Chain, (2, 3), "each")],
 )
-def test_samples_follow_the_marginals(make, sizes, edge):
+def test_samples_follow_the_marginals(make, sizes, edge, route):
     k, n, scores = 3, 4000, draw(5, 3, sizes, edge, forbidden=0.2)
     draws = make(k).sample(scores, n, np.random.default_rng(0))
     p = make(k).marginals(scores)[1].node
@@ -183,9 +194,10 @@ def test_samples_follow_the_marginals(make, sizes, edge):
     assert (chi_square < 20.0).all()  # 2 degrees of freedom: exceeded once in 20 000
 
 
-def test_samples_of_a_chain_follow_the_joint_distribution():
+@chains
+def test_samples_of_a_chain_follow_the_joint_distribution(make):
     scores = draw(9, 2, (3,), "each")
-    draws = Chain(2).sample(scores, 4000, np.random.default_rng(1))
+    draws = make(2).sample(scores, 4000, np.random.default_rng(1))
     labels, values = BruteForce(2).top_k(scores, 8)
     p = np.exp(values[:, 0] - BruteForce(2).logz(scores).value[0])
     counts = np.array([(draws == y).all(axis=1).sum() for y in labels])
@@ -204,11 +216,12 @@ def test_no_legal_labelling_names_the_example(make, oracle):
         getattr(make(3), oracle)(Scores(node))
 
 
-@pytest.mark.parametrize("oracle", ["argmax", "logz", "marginals"])
-def test_a_chain_without_a_legal_transition_has_no_answer(oracle):
+@chains
+@pytest.mark.parametrize("oracle", ["argmax", "logz", "marginals", "entropy"])
+def test_a_chain_without_a_legal_transition_has_no_answer(make, oracle):
     edge = np.full((1, 2, 2), -np.inf)
-    with pytest.raises(NoLegalLabelling):
-        getattr(Chain(2), oracle)(Scores(np.zeros((2, 2)), edge, np.array([0, 2])))
+    with pytest.raises(NoLegalLabelling, match=r"at position 1 \(node 1\)"):
+        getattr(make(2), oracle)(Scores(np.zeros((2, 2)), edge, np.array([0, 2])))
 
 
 @pytest.mark.parametrize("make", ONE_NODE.values(), ids=ONE_NODE)
