@@ -19,8 +19,12 @@ from .common import (
     write_json,
 )
 
-COMPARISONS = ("softmax", "predict", "features", "memory", "larger", "cold_start", "threads")
-SETS = ("mnist", "20news", "clinc150", "letter", "satimage", "letter-scaled", "satimage-scaled")
+COMPARISONS = (
+    "main_job", "softmax", "predict", "features", "memory", "larger", "cold_start", "threads",
+)  # fmt: skip
+SETS = (
+    "mnist", "20news", "clinc150", "letter", "satimage", "letter-scaled", "satimage-scaled", "tickets",
+)  # fmt: skip
 CORES_FOR_SCALING = 4
 
 
