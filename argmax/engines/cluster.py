@@ -74,7 +74,8 @@ class Cluster:
                 return future
             except (OSError, TimeoutError):
                 self.late.add(target)
-                choice.remove(target)
+                self.find_late([])  # one wait for all who hang, not one for each
+                choice = [address for address in choice if address not in self.late]
         raise WorkerLost("the cluster has no workers that answer.")
 
     def cancel(self, futures: list[Any]) -> None:

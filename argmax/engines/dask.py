@@ -40,7 +40,7 @@ class Dask(Engine):
 
     ``timeout``: seconds without any answer after which the shards that are due count as late. They are
     loaded once more, on other workers; if no answer comes for as long again, or there is no other worker,
-    ``WorkerLost`` names the shard. ``mixed`` allows workers with different versions or processors, whose
+    ``WorkerLost`` names the shard: after three such times and ten seconds at most. ``mixed`` allows workers with different versions or processors, whose
     bits may differ.
 
     Rows: in memory (sent once), a ``Stored`` set in a folder that the workers can read, dask arrays, or
@@ -156,7 +156,10 @@ class Dask(Engine):
         self, shards: Sequence[Remote], task: Task, arguments: tuple[Any, ...]
     ) -> list[Any]:
         sent, workers = self._post(task, arguments), self.cluster.workers()
-        allowed = list(workers) if self.cluster.late else None
+        allowed = None
+        if self.cluster.late:
+            allowed = list(workers)
+            self._lose_shards(shards)
         name = f"argmax-{task.__name__}-{uuid.uuid4().hex}"
         futures: list[Any] = self.cluster.client.map(
             work,
@@ -173,7 +176,11 @@ class Dask(Engine):
         """Sums of eight consecutive ones, and so on, on the workers, until the driver has few to add."""
         while len(futures) > BRANCHES:
             groups = [futures[i : i + BRANCHES] for i in range(0, len(futures), BRANCHES)]
-            futures = [self.cluster.client.submit(summed, *group, pure=False) for group in groups]
+            allowed = list(self.cluster.workers()) if self.cluster.late else None
+            futures = [
+                self.cluster.client.submit(summed, *group, workers=allowed, pure=False)
+                for group in groups
+            ]
         return futures
 
     # Waiting
@@ -208,12 +215,19 @@ class Dask(Engine):
         if not cluster.workers():
             self._give_up(shards, leaves, "and there is no other worker")
         self._sent.clear()
-        for shard, gone in zip(shards, cluster.gone([s.future(None) for s in shards]), strict=True):
-            if gone:
-                shard.lose()
+        self._lose_shards(shards)
         lost = [i for i, gone in enumerate(cluster.gone(leaves)) if gone]
         cluster.cancel([leaves[i] for i in lost])
         return lost
+
+    def _lose_shards(self, shards: Sequence[Remote]) -> None:
+        """Give up the shards that nobody holds any more who answers."""
+        made = [shard for shard in shards if shard.made]
+        for shard, gone in zip(
+            made, self.cluster.gone([s.future(None) for s in made]), strict=True
+        ):
+            if gone:
+                shard.lose()
 
     def _give_up(self, shards: Sequence[Remote], leaves: list[Any], also: str) -> None:
         due = [s.where for s, leaf in zip(shards, leaves, strict=True) if leaf.status != "finished"]

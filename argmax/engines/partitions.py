@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, final
@@ -49,9 +49,7 @@ class Partitions(Examples):
         self._cluster, self._reading = cluster, Reading()
         self._delayed, self.names = _delayed(X, y, sample_weight)
         self._futures: dict[int, Any] = {}
-        looks = cluster.client.map(
-            _described, self._taken(range(len(self._delayed)), None), pure=False
-        )
+        looks = cluster.client.map(_described, self._taken(range(len(self._delayed))), pure=False)
         cluster.wait(looks, "partition")
         about = [cluster.result(look) for look in looks]
         full = [each for each in about if each.rows]
@@ -122,17 +120,12 @@ class Partitions(Examples):
 
         return make
 
-    def _taken(self, wanted: Any, workers: list[str] | None) -> list[Any]:
+    def _taken(self, wanted: Iterable[int], workers: list[str] | None = None) -> list[Any]:
         """Futures of some partitions, checked and in the form of rows."""
         missing = [i for i in wanted if i not in self._futures]
-        client = self._cluster.client
-        made = client.compute([self._delayed[i] for i in missing], workers=workers)
-        return [
-            self._futures.setdefault(i, made[missing.index(i)])
-            if i in missing
-            else self._futures[i]
-            for i in wanted
-        ]
+        made = self._cluster.client.compute([self._delayed[i] for i in missing], workers=workers)
+        self._futures.update(zip(missing, made, strict=True))
+        return [self._futures[i] for i in wanted]
 
     def _weigh(self, about: list[_About]) -> Floats:
         """The weight of each class, added row by row from the first partition to the last."""
@@ -144,7 +137,7 @@ class Partitions(Examples):
                 totals[np.searchsorted(self.classes, each.classes)] += each.counts
             return totals
         client, future = self._cluster.client, None
-        for part in self._taken(range(len(self._delayed)), None):
+        for part in self._taken(range(len(self._delayed))):
             future = client.submit(_weighed, future, part, self.classes, pure=False)
         self._cluster.wait([future], "partition")
         return np.asarray(self._cluster.result(future))

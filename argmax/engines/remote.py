@@ -70,6 +70,11 @@ class Remote:
             self._future = self._make(workers, self._attempt)
         return self._future
 
+    @property
+    def made(self) -> bool:
+        """Whether it has been asked for, and not been lost since."""
+        return self._future is not None
+
     def lose(self) -> None:
         """It has to be loaded again."""
         self._future, self._attempt = None, self._attempt + 1
