@@ -40,8 +40,8 @@ class Dask(Engine):
 
     ``timeout``: seconds without any answer after which the shards that are due count as late. They are
     loaded once more, on other workers; if no answer comes for as long again, or there is no other worker,
-    ``WorkerLost`` names the shard: after three such times and ten seconds at most. ``mixed`` allows workers with different versions or processors, whose
-    bits may differ.
+    ``WorkerLost`` names the shard: after three such times and ten seconds at most. ``mixed`` allows workers
+    with different versions or processors, whose bits may differ.
 
     Rows: in memory (sent once), a ``Stored`` set in a folder that the workers can read, dask arrays, or
     dask dataframes of numbers.
