@@ -3,6 +3,7 @@
 Twins take the arguments of their kernels and fill the same arrays, so a test calls both and compares.
 """
 
+import itertools
 import math
 import re
 
@@ -27,6 +28,80 @@ def scatter(indices, values, step, first, last, W, P, row):
     for t in range(first, last):
         for c in range(P):
             W[indices[t] * P + c] += values[t * step] * row[c]
+
+
+# kernels/chain.py: rows (L, P) and tables (P, P) are flat
+
+
+def tables(edge, E, Et):
+    """E = exp(e − max e), 0 where forbidden or in a lane that is no label"""
+    K, P = len(edge), math.isqrt(len(E))
+    top = max(max(row) for row in edge)
+    E[:], Et[:] = 0.0, 0.0
+    for a in range(K):
+        for b in range(K):
+            E[a * P + b] = Et[b * P + a] = math.exp(edge[a, b] - top)
+    return top
+
+
+def exp_rows(s, L, P, LANES):
+    """s_t ← exp(s_t − max s_t)"""
+    base = 0.0
+    for t in range(L):
+        row = s[t * P : t * P + P]
+        top = max(row)
+        base += top
+        row[:] = [math.exp(x - top) for x in row]
+    return base
+
+
+def forward(s, E, alpha, inverse, L, K, P, LANES):
+    """α_t(b) = s_t(b) Σ_a α_{t−1}(a) E(a, b) / c_{t−1}, c_t = Σ_b α_t(b)"""
+    logs = 0.0
+    for t in range(L):
+        for b in range(P):
+            ways = [alpha[(t - 1) * P + a] * E[a * P + b] for a in range(K)] if t else [1.0]
+            alpha[t * P + b] = s[t * P + b] * math.fsum(ways) * (inverse[t - 1] if t else 1.0)
+        c = math.fsum(alpha[t * P : t * P + P])
+        inverse[t] = 1.0 / c
+        logs += math.log(c)
+    return logs
+
+
+def backward(s, Et, alpha, inverse, beta, L, K, P, LANES):
+    """β_t(a) = Σ_b E(a, b) γ_{t+1}(b), γ_t = s_t β_t / c_t, u_t = α_t / c_t"""
+    for t in reversed(range(L)):
+        for a in range(P):
+            ways = [s[(t + 1) * P + b] * Et[b * P + a] for b in range(K)] if t < L - 1 else [1.0]
+            beta[t * P + a] = math.fsum(ways)
+        for a in range(P):
+            s[t * P + a] *= beta[t * P + a] * inverse[t]
+            alpha[t * P + a] *= inverse[t]
+    return True
+
+
+def expected(u, beta, weight, L, P, LANES):
+    for k in range(L * P):
+        beta[k] *= weight * u[k]
+        u[k] *= weight
+
+
+def transitions(u, g, T, L, K, P, LANES):
+    """T(a, b) += Σ_t u_t(a) g_{t+1}(b)"""
+    for a in range(K):
+        for b in range(P):
+            T[a * P + b] += math.fsum(u[t * P + a] * g[(t + 1) * P + b] for t in range(L - 1))
+
+
+def viterbi(s, M, labels, L, K, P):
+    """The first of the best of all paths."""
+    best = -math.inf
+    for y in itertools.product(range(K), repeat=L):
+        value = sum(s[t * P + y[t]] for t in range(L))
+        value += sum(M[y[t] * P + y[t + 1]] for t in range(L - 1))
+        if value > best:
+            best, labels[:] = value, y
+    return best
 
 
 # kernels/products.py

@@ -70,7 +70,7 @@ def width(K, itemsize):
     [(24, 24), (24, 24), (56, 112)]
     """
     eights = -(-K // 8)  # few widths, as each one is compiled by itself
-    tiles = -(-eights * 8 * itemsize // (32 * REGISTERS))
+    tiles = -(-eights // (32 * REGISTERS // (8 * itemsize)))
     count = -(-eights // tiles) * 8
     return Lanes(count), count * tiles
 
@@ -153,10 +153,11 @@ def forward(s, E, alpha, inverse, L, K, P, LANES):
         store(alpha, k, a)
         c += total(a)
     for t in range(1, L):
-        if 1e-200 < mass * c < 1e200:  # one logarithm for many c
-            mass *= c
+        grown = mass * np.float64(c)
+        if 1e-200 < grown < 1e200:  # one logarithm for many c
+            mass = grown
         else:
-            logs += np.log(mass) + np.log(c)
+            logs += np.log(mass) + np.log(np.float64(c))
             mass = 1.0
         r, here = one / c, t * P
         inverse[t - 1], c = r, s.dtype.type(0)
@@ -167,7 +168,7 @@ def forward(s, E, alpha, inverse, L, K, P, LANES):
             store(alpha, k, a)
             c += total(a)
     inverse[L - 1] = one / c
-    return logs + np.log(mass) + np.log(c)
+    return logs + np.log(mass) + np.log(np.float64(c))
 
 
 @kernel
