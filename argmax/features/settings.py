@@ -16,6 +16,7 @@ from .text import TextOptions
 __all__ = ["Settings", "kinds_given", "plain", "settings"]
 
 MOST_BITS = 30
+MOST_UNITS = 100
 
 
 @final
@@ -106,6 +107,8 @@ def _ngrams(value: Any) -> tuple[int, int]:
     least, most = (checks.positive_integer("ngrams", n) for n in value)
     if least > most:
         raise InvalidInput(f"ngrams must not fall; got {value!r}. Write ({most}, {least}).")
+    if most > MOST_UNITS:  # every length is tried for every text, however short it is
+        raise InvalidInput(f"ngrams must be at most {MOST_UNITS} long; got {value!r}.")
     return least, most
 
 

@@ -5,15 +5,17 @@
 
 Input i depends on i alone. Half of the mutations leave the digest as it was, so that it must find them; the
 others compute it anew, as an attacker would, and reach the checks behind it. Of every fiftieth input the
-memory that loading asks for is measured.
+memory that loading asks for is measured. An input that takes a minute ends the run with a traceback.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
+import faulthandler
 import hashlib
 import json
+import sys
 import tempfile
 import time
 import tracemalloc
@@ -331,11 +333,19 @@ def _load(path: Path, limit: int | None) -> Any:
         assert peak <= limit, f"{peak} bytes asked for, {limit} allowed"
 
 
-def run(first: int, count: int, path: Path, every: int = 50) -> Counter[str]:
-    """Inputs first … first + count − 1, and how they ended."""
+def run(first: int, count: int, path: Path, seconds: float | None = None) -> Counter[str]:
+    """Inputs first … first + count − 1, and how they ended; one that takes ``seconds`` ends the process."""
+    found: Counter[str] = Counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return Counter(check(i, path, i % every == 0) for i in range(first, first + count))
+        for i in range(first, first + count):
+            if seconds is not None:
+                faulthandler.dump_traceback_later(seconds, exit=True)
+                if i % 10_000 == 0:
+                    print(f"input {i}", file=sys.stderr, flush=True)
+            found[check(i, path, i % 50 == 0)] += 1
+    faulthandler.cancel_dump_traceback_later()
+    return found
 
 
 def main() -> None:
@@ -345,7 +355,7 @@ def main() -> None:
     given = parser.parse_args()
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        found = run(given.first, given.count, Path(folder) / "model")
+        found = run(given.first, given.count, Path(folder) / "model", seconds=60.0)
     print(f"{given.count} inputs in {time.perf_counter() - began:.0f} s: {dict(found)}")
 
 

@@ -359,6 +359,7 @@ def test_parameters_set_after_a_fit_wait_for_the_next():
         ({"ngrams": (2, 1)}, InvalidInput, "ngrams must not fall"),
         ({"ngrams": 2}, InvalidInput, "ngrams must be a pair"),
         ({"ngrams": (0, 1)}, InvalidInput, "ngrams must be at least 1"),
+        ({"ngrams": (1, 10**12)}, InvalidInput, "ngrams must be at most 100 long"),
         ({"min_count": 0}, InvalidInput, "min_count must be at least 1"),
         ({"min_count": 0.5}, WrongType, "min_count must be a whole number"),
         ({"max_share": 1.5}, InvalidInput, "max_share must be greater than 0 and at most 1"),

@@ -17,7 +17,7 @@ import argmax
 from argmax import LinearClassifier, SoftmaxRegression, engines, losses, persist, solvers
 from argmax.errors import CannotWrite, ModelFileError, Unsupported
 from argmax.features import Table
-from tests.fuzz.model_files import header_of, with_header
+from tests.fuzz.model_files import header_of, payload_of, with_header
 
 
 def problem(n=120, d=5, k=3, seed=0):
@@ -314,6 +314,20 @@ def test_a_hashed_text_model_holds_no_token(path):
     argmax.save(make_pipeline(Table(hash_bits=4), SoftmaxRegression()).fit(texts, [0, 1, 2]), path)
     content = path.read_bytes()
     assert not any(word.encode() in content for text in texts for word in text.split())
+
+
+def test_a_table_that_would_never_answer_is_refused(path):
+    argmax.save(make_pipeline(Table(), SoftmaxRegression()).fit(TABLE["note"], Y), path)
+    header, payload = header_of(path.read_bytes()), payload_of(path.read_bytes())
+    start, stop = header["tensors"]["table.options"]["data_offsets"]
+    options = payload[start:stop].replace(b'"ngrams":[1,1]', b'"ngrams":[1,1000000000000]')
+    more = len(options) - (stop - start)
+    header["tensors"]["table.options"]["shape"] = [len(options)]
+    for entry in header["tensors"].values():
+        entry["data_offsets"] = [n + more * (n >= stop) for n in entry["data_offsets"]]
+    path.write_bytes(with_header(b"", header, payload[:start] + options + payload[stop:]))
+    with pytest.raises(ModelFileError, match="ngrams must be at most 100 long"):
+        argmax.load(path)
 
 
 def test_a_pipeline_with_a_memory_is_refused(path, tmp_path):
