@@ -22,9 +22,20 @@ distributed = pytest.importorskip("distributed")
 TIMEOUT = 20.0
 
 
-def strike(client, how, whom):
+def present(client, dead, seconds=60.0):
+    """The processes of all three workers, once those that died have been replaced."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        workers = list(client.run(os.getpid, on_error="ignore").values())
+        if len(workers) == 3 and not dead & set(workers):
+            return workers
+        time.sleep(0.1)
+    raise AssertionError(f"after {seconds:g} s there are not three workers")
+
+
+def strike(client, how, whom, dead=frozenset()):
     """A callback that hits workers after the third pass; ``.at`` says when."""
-    workers = list(client.run(os.getpid).values())[:whom]
+    workers = present(client, dead)[:whom]
 
     def callback(progress):
         if progress.passes == 3:
@@ -58,12 +69,14 @@ def test_35_a_worker_that_dies_or_hangs_changes_no_bit_or_is_named_in_time():
     stored = engines.Stored.write(f"{folder}/rows", [(X, y)])
     with cluster() as workers, distributed.Client(workers) as client:
         engine = engines.Dask(client, timeout=TIMEOUT)
+        dead = set()
         for given in ((stored,), (X, y)):
-            killed = strike(client, signal.SIGKILL, 1)
+            killed = strike(client, signal.SIGKILL, 1, dead)
             there = LinearClassifier(tol=1e-6, engine=engine, callbacks=[killed]).fit(*given)
             assert same_bits(there, here)
             assert time.monotonic() - killed.at < 2 * TIMEOUT
-        stopped = strike(client, signal.SIGSTOP, 3)
+            dead |= set(killed.workers)
+        stopped = strike(client, signal.SIGSTOP, 3, dead)
         model = LinearClassifier(tol=1e-6, callbacks=[stopped])
         try:
             model.engine = engines.Dask(client, timeout=3.0)
