@@ -11,7 +11,9 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "CRFTagger": "estimators",
     "LinearClassifier": "estimators",
+    "SequenceTagger": "estimators",
     "SoftmaxRegression": "estimators",
     "load": "persist",
     "save": "persist",

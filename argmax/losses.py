@@ -1,7 +1,10 @@
 """Losses. With A = max or log-sum-exp:   loss = A(score + cost) − A(score | truth).
 
-    loss         A     cost   residual = ∂loss/∂scores
-    log          sum   no     marginals − truth               softmax regression; CRF
+    loss             A     cost   residual = ∂loss/∂scores
+    log              sum   no     marginals − truth               softmax regression; CRF
+    softmax_margin   sum   yes    marginals of score + cost − truth
+    hinge            max   yes    argmax of score + cost − truth  SVM; structured SVM
+    perceptron       max   no     argmax − truth                  (averaged) perceptron
 
 A loss declares what it is (smooth, convex, with or without a cost) and fills residuals; it knows spaces,
 but neither features nor weights. The same few lines serve classes and sequences.
@@ -10,6 +13,7 @@ but neither features nor weights. The same few lines serve classes and sequences
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import final
 
 import numpy as np
@@ -18,7 +22,7 @@ from .errors import InvalidInput, Unsupported
 from .records import Floats, Scores, Truth
 from .spaces import Classes, Space
 
-__all__ = ["Log", "Loss", "get"]
+__all__ = ["Hinge", "Log", "Loss", "Perceptron", "SoftmaxMargin", "get"]
 
 
 class Loss(ABC):
@@ -91,7 +95,114 @@ class Log(Loss):
         return float(entropy.sum() if truth.weight is None else entropy @ truth.weight)
 
 
-_BY_NAME = {loss.name: loss for loss in (Log(),)}
+def _augmented(scores: Scores, truth: Truth) -> Scores:
+    """score + cost: wrong labels are as much better as they are wrong."""
+    if truth.cost is None:
+        return scores
+    return replace(scores, node=scores.node + truth.cost[truth.labels])
+
+
+def _no_conjugate(loss: Loss) -> Unsupported:
+    return Unsupported(
+        f"loss {loss.name!r} has no certificate with an l1 penalty. Use penalty='l2'."
+    )
+
+
+@final
+class SoftmaxMargin(Loss):
+    """log Σ exp(score + cost) − score(y): a log loss that keeps costly answers further away.
+
+    Gimpel and Smith 2010 (NAACL).
+
+    >>> import numpy as np
+    >>> from argmax import costs
+    >>> from argmax.losses import SoftmaxMargin
+    >>> from argmax.records import Scores, Truth
+    >>> from argmax.spaces import Classes
+    >>> scores, residual = Scores(np.zeros((1, 2))), Scores(np.empty((1, 2)))
+    >>> truth = Truth(np.array([0]), None, costs.zero_one(2))
+    >>> SoftmaxMargin().evaluate(Classes(2), scores, truth, residual).round(4)  # log(1 + e)
+    array([1.3133])
+    """
+
+    name = "softmax_margin"
+    smooth = True
+    convex = True
+    takes_cost = True
+    free_intercept = True
+    probabilities = True
+
+    def evaluate(self, space: Space, scores: Scores, truth: Truth, residual: Scores) -> Floats:
+        return space.nll(_augmented(scores, truth), truth.labels, truth.weight, residual)
+
+    def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
+        raise _no_conjugate(self)
+
+
+class _Max(Loss):
+    """max_y' [score(y') + cost(y, y')] − score(y)."""
+
+    smooth = False
+    convex = True
+    free_intercept = False
+    probabilities = False
+
+    def evaluate(self, space: Space, scores: Scores, truth: Truth, residual: Scores) -> Floats:
+        answer = space.argmax(_augmented(scores, truth))
+        weight = np.ones(len(scores)) if truth.weight is None else truth.weight
+        residual.node[:] = 0.0
+        if residual.edge is not None:
+            residual.edge[:] = 0.0
+        space.parts(scores, answer.labels, -weight, residual)
+        space.parts(scores, truth.labels, weight, residual)
+        return np.asarray(weight * (answer.value - space.score(scores, truth.labels)))
+
+    def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
+        raise _no_conjugate(self)
+
+
+@final
+class Hinge(_Max):
+    """max_y' [score(y') + cost(y, y')] − score(y): zero once every answer is as far behind as it is wrong.
+
+    Crammer and Singer 2001 for classes; Tsochantaridis, Joachims, Hofmann and Altun 2005 for structures.
+
+    >>> import numpy as np
+    >>> from argmax import costs
+    >>> from argmax.losses import Hinge
+    >>> from argmax.records import Scores, Truth
+    >>> from argmax.spaces import Classes
+    >>> scores, residual = Scores(np.array([[0.2, 0.0]])), Scores(np.empty((1, 2)))
+    >>> Hinge().evaluate(
+    ...     Classes(2), scores, Truth(np.array([0]), None, costs.zero_one(2)), residual
+    ... )
+    array([0.8])
+    >>> residual.node
+    array([[-1.,  1.]])
+    """
+
+    name = "hinge"
+    takes_cost = True
+
+
+@final
+class Perceptron(_Max):
+    """max_y' score(y') − score(y): zero for a right answer, however narrow.
+
+    >>> import numpy as np
+    >>> from argmax.losses import Perceptron
+    >>> from argmax.records import Scores, Truth
+    >>> from argmax.spaces import Classes
+    >>> scores, residual = Scores(np.array([[0.2, 0.0]])), Scores(np.empty((1, 2)))
+    >>> Perceptron().evaluate(Classes(2), scores, Truth(np.array([1])), residual)
+    array([0.2])
+    """
+
+    name = "perceptron"
+    takes_cost = False
+
+
+_BY_NAME = {loss.name: loss for loss in (Log(), SoftmaxMargin(), Hinge(), Perceptron())}
 
 
 def get(loss: str | Loss) -> Loss:

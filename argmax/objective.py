@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, final
 
@@ -49,7 +48,7 @@ class Objective:
     >>> import numpy as np
     >>> from argmax import engines, layouts, losses, objective, passes, records, spaces
     >>> rows, labels = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 2])
-    >>> layout = layouts.Layout(features=1, labels=3)
+    >>> layout = layouts.Full(features=1, labels=3)
     >>> problem = passes.Problem(spaces.Classes(3), layout, losses.get("log"))
     >>> shards = engines.cut(records.Structures(rows), records.Truth(labels), layout)
     >>> F = objective.Objective(problem, shards, engines.Threads(1), C=1.0)
@@ -131,14 +130,12 @@ class Objective:
     @property
     def rounded(self) -> bool:
         """Whether products run in float32, whose noise may hide the last steps."""
-        shard, precise = self.shards[0], self.problem.layout.precise
-        return not (precise or shard.sparse or shard.dtype == np.float64)
+        shard = self.shards[0]
+        return self.problem.layout.rounded(shard.sparse, shard.dtype)
 
     def precise(self) -> Objective:
         """The same objective with all products in float64; rows stay as they are."""
-        layout = replace(self.problem.layout, precise=True)
-        problem = replace(self.problem, layout=layout)
-        return Objective(problem, self.shards, self.engine, self.C, self.l1, self.l2)
+        return Objective(self.problem.precise(), self.shards, self.engine, self.C, self.l1, self.l2)
 
     @property
     def zero(self) -> float:
@@ -217,9 +214,9 @@ class Objective:
 
         ``stamp`` is that of a point at w, whose scores are then used again.
         """
-        layout, stamp = self.problem.layout, stamp or Stamp(w)
         if not self.has_free or not self.curved:
             return self.at(w)
+        layout, stamp = self.problem.full, stamp or Stamp(w)
         shift, scale = np.zeros(layout.columns), self.weight
         reach, before = 4.0, np.inf
         for _ in range(100):

@@ -52,11 +52,11 @@ def answered(
 
     ``answer`` is a module-level function, so that it can travel.
     """
-    weights = problem.layout.weights(w, problem.layout.product_dtype(shard.structures.rows))
+    weights = problem.full.weights(w, problem.full.product_dtype(shard.structures.rows))
 
     def group(i: int) -> Any:
         with np.errstate(all="ignore"):
-            node = problem.layout.block_scores(shard.group(i)[0], weights).node
+            node = problem.full.block_scores(shard.group(i)[0], weights).node
         if not np.isfinite(node).all():
             raise NumericalFailure("the scores are not finite (overflow). Scale your features.")
         return answer(node)
@@ -66,11 +66,11 @@ def answered(
 
 def wrong(shard: Shard, crew: Crew, problem: Problem, w: Floats) -> Sums:
     """{"wrong": how many nodes have another label with a score at least that of their own}."""
-    weights = problem.layout.weights(w, problem.layout.product_dtype(shard.structures.rows))
+    weights = problem.full.weights(w, problem.full.product_dtype(shard.structures.rows))
 
     def group(i: int) -> int:
         structures, truth, _ = shard.group(i)
-        node = problem.layout.block_scores(structures, weights).node
+        node = problem.full.block_scores(structures, weights).node
         own = np.arange(len(node)), truth.labels
         score = node[own]
         node[own] = -np.inf

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from argmax import LinearClassifier, engines, losses, passes
 from argmax.checks import compressed
-from argmax.layouts import Layout
+from argmax.layouts import Full
 from argmax.objective import Objective
 from argmax.records import Structures, Truth
 from argmax.spaces import Classes
@@ -198,7 +198,7 @@ def _gradient(source: Synthetic) -> Work:
     """Objective.at, the pass that every solver repeats."""
     is_sparse = sp.issparse(source.X)
     rows = compressed(source.X) if is_sparse else source.X
-    layout = Layout(source.X.shape[1], source.k, sparse=is_sparse, compiled=True)
+    layout = Full(source.X.shape[1], source.k, sparse=is_sparse, compiled=True)
     problem = passes.Problem(Classes(source.k, compiled=True), layout, losses.get("log"))
     shards = engines.cut(Structures(rows), Truth(source.y.astype(np.intp)), layout)
     w = 0.01 * np.random.default_rng(2).standard_normal(layout.size)

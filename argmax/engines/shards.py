@@ -51,10 +51,10 @@ class Shard:
 
     >>> import numpy as np
     >>> from argmax.engines import Shard
-    >>> from argmax.layouts import Layout
+    >>> from argmax.layouts import Full
     >>> from argmax.records import Structures, Truth
     >>> rows, truth = Structures(np.zeros((4, 2))), Truth(np.zeros(4, int))
-    >>> Shard(rows, truth, Layout(2, 3)).blocks
+    >>> Shard(rows, truth, Full(2, 3)).blocks
     [(0, 4)]
     """
 
@@ -77,6 +77,7 @@ class Shard:
         self._transposed: Csr | None = None
         self.groups = _groups(self.blocks, self.work)
         self._opened: dict[tuple[int, int], tuple[Structures, Truth, slice]] = {}
+        self._made: dict[Any, Any] = {}
 
     def __len__(self) -> int:
         return len(self.structures)
@@ -138,6 +139,12 @@ class Shard:
     def weights(self) -> Floats | None:
         """The weights of all examples, or None where all are 1."""
         return self.truth.weight if self.reading is None else self.reading.truth(self.truth).weight
+
+    def made(self, name: Any, make: Callable[[], Any]) -> Any:
+        """What was made of the rows under this name, made now if it was not."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]
 
     def drop(self, name: str, stamp: Any) -> None:
         """Give back the memory of what was left under this name for this point."""
@@ -306,11 +313,11 @@ def cut(
 
     >>> import numpy as np
     >>> from argmax.engines import cut
-    >>> from argmax.layouts import Layout
+    >>> from argmax.layouts import Full
     >>> from argmax.records import Structures, Truth
     >>> [
     ...     len(shard)
-    ...     for shard in cut(Structures(np.zeros((4, 2))), Truth(np.zeros(4, int)), Layout(2, 3))
+    ...     for shard in cut(Structures(np.zeros((4, 2))), Truth(np.zeros(4, int)), Full(2, 3))
     ... ]
     [4]
     """
@@ -327,8 +334,8 @@ def shard_ranges(n: int, nodes: int, row_bytes: int, layout: Layout) -> list[tup
     """Where the shards of n examples begin and end, from their sizes alone.
 
     >>> from argmax.engines.shards import shard_ranges
-    >>> from argmax.layouts import Layout
-    >>> shard_ranges(1000, 1000, 2**31, Layout(2, 3))
+    >>> from argmax.layouts import Full
+    >>> shard_ranges(1000, 1000, 2**31, Full(2, 3))
     [(0, 200), (200, 400), (400, 600), (600, 800), (800, 1000)]
     """
     size = max(SHARD_BYTES, GRADIENTS * 8 * layout.size)

@@ -1,6 +1,15 @@
 """The scikit-learn faces of the engine."""
 
 from .classifier import LinearClassifier, SoftmaxRegression
+from .decoding import Explanation
 from .rows import RowScorer
+from .tagger import CRFTagger, SequenceTagger
 
-__all__ = ["LinearClassifier", "RowScorer", "SoftmaxRegression"]
+__all__ = [
+    "CRFTagger",
+    "Explanation",
+    "LinearClassifier",
+    "RowScorer",
+    "SequenceTagger",
+    "SoftmaxRegression",
+]

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .. import checks, engines, losses, passes, solvers, surveys
-from ..errors import InvalidInput, NotConverged, NumericalFailure, Unsupported
+from .. import checks, engines, losses, passes, surveys
+from ..errors import InvalidInput, NumericalFailure
 from ..kernels import compiled
-from ..layouts import Layout, two_classes
+from ..layouts import Full, two_classes
 from ..objective import Objective
 from ..records import Floats, Solution, Structures, Truth
 from ..spaces import Classes
 from . import answers, intake, resuming
+from .learner import ADVICE, Learner, Settings
 from .listeners import Bridge, CallbackSupportMixin, with_callbacks
 from .rows import RowScorer
 from .units import Units
 
 __all__ = ["Classifier"]
-
-ADVICE = {
-    "stalled": "Scale your features (for example with sklearn.preprocessing.MaxAbsScaler), or use "
-    "dtype='float64' or a smaller C.",
-    "separable": "Use a penalty with a finite C.",
-}
-"""What to do about a fit that did not converge, where more passes would not help."""
 
 LARGE = 2**26
 """Bytes of scores from which on it is worth asking the system how much memory is left."""
@@ -43,77 +34,27 @@ SERIAL_WORK = 4_000_000
 """Multiply-adds of a pass below which one thread does it all."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The parameters of one fit, checked and in the engine's own terms."""
+class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
+    """argmax over k classes of ⟨w_y, x⟩ + b_y, with any loss; final faces only declare parameters."""
 
-    loss: losses.Loss
-    solver: solvers.Solver
-    engine: engines.Engine
-    C: float
-    l1: float
-    l2: float
-
-    @property
-    def penalised(self) -> bool:
-        return math.isfinite(self.C) and (self.l1 > 0 or self.l2 > 0)
-
-
-class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
-    """argmax over k classes of ⟨w_y, x⟩ + b_y, with any loss; final faces only declare parameters.
-
-    A failed ``fit`` changes nothing: the work is done on a shallow copy, whose fitted attributes are
-    taken over at the end.
-    """
-
-    C: float
-    penalty: str | None
-    l1_ratio: float | None
     fit_intercept: bool
     class_weight: Any
-    solver: str | solvers.Solver
-    tol: float
-    max_iter: int
-    time_limit: float | None
-    warm_start: bool
-    engine: engines.Engine | None
-    n_threads: int | None
     dtype: Any
-    random_state: Any
-    callbacks: Any
-    verbose: int
 
     _w: Floats
-    _layout: Layout
-
-    @abstractmethod
-    def _loss(self) -> losses.Loss:
-        """The loss of this face."""
+    _layout: Full
 
     # Fitting
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Classifier:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows X (n, d), dense or sparse, and labels y (n,).
 
         X may also be an ``engines.Stored`` set, which brings its labels, or with ``engine=Dask(…)`` a dask
         array or dataframe.
         """
-        attempt = copy.copy(self)
-        try:
-            attempt._fit(X, y, sample_weight)
-        except KeyboardInterrupt:
-            # Scripts must stop, so the interrupt goes on; an earlier fit stays as it was, and an
-            # estimator that had none keeps the best weights found.
-            if not hasattr(self, "solution_") and hasattr(attempt, "solution_"):
-                self._take(attempt)
-            raise
-        self._take(attempt)
-        if self.solution_.status not in ("converged", "stopped"):
-            advice = ADVICE.get(self.solution_.status, "Raise max_iter, time_limit or tol.")
-            warnings.warn(f"{self.solution_.message} {advice}", NotConverged, stacklevel=2)
-        return self
+        return self._learn(X, y, sample_weight)
 
-    def path(self, X: Any, y: Any, Cs: Any, sample_weight: Any = None) -> list[Classifier]:
+    def path(self, X: Any, y: Any, Cs: Any, sample_weight: Any = None) -> list[Self]:
         """One fitted copy for each C, each started where the last one ended, in the order given.
 
         Go from small to large C: strongly penalised fits are quick and lead to the next.
@@ -124,21 +65,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         >>> [round(model.score(X, y), 2) for model in SoftmaxRegression().path(X, y, [0.01, 1.0])]
         [0.87, 0.97]
         """
-        models: list[Classifier] = []
-        for C in Cs:
-            model = copy.copy(models[-1] if models else self)
-            model.C, model.warm_start = C, bool(models)
-            model.fit(X, y, sample_weight)
-            model.warm_start = self.warm_start
-            models.append(model)
-        return models
-
-    def _take(self, other: Classifier) -> None:
-        for name in [
-            name for name in vars(self) if name.endswith("_") and not name.startswith("_")
-        ]:
-            delattr(self, name)
-        self.__dict__.update(vars(other))
+        return self._path(Cs, X, y, sample_weight)
 
     @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
@@ -146,7 +73,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         with settings.engine.open() as crew:
             examples = intake.examples(self, X, y, sample_weight, settings.engine, crew)
             objective, units = self._objective(examples, settings)
-            layout, classes = objective.problem.layout, examples.classes
+            layout, classes = objective.problem.full, examples.classes
             bridge = Bridge(self, X, y, lambda w: self._attributes(layout, w, classes))
             report = self._report(
                 [units.told(layout, listener) for listener in (*(self.callbacks or ()), bridge)]
@@ -167,70 +94,16 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         self._accept(objective, solution, units, classes)
         bridge.close()
 
-    def _report(self, listeners: list[Callable[[solvers.Progress], Any]]) -> solvers.Report:
-        limit = self.time_limit
-        return solvers.Report(
-            checks.number("tol", self.tol, 0.0, open_low=True),
-            checks.positive_integer("max_iter", self.max_iter),
-            None if limit is None else checks.number("time_limit", limit, 0.0),
-            listeners,
-            self.verbose,
-        )
-
-    def _settings(self) -> Settings:
-        loss = self._loss()
-        C = checks.number("C", self.C, 0.0, open_low=True)
-        l1, l2 = self._penalty()
-        solver = solvers.get(self.solver)
-        if isinstance(solver, (solvers.Auto, solvers.Dual)) and solver.seed is None:
-            solver = copy.copy(solver)
-            solver.seed = self._seed()
-        if self.engine is not None and self.n_threads is not None:
-            raise Unsupported(
-                "n_threads belongs to the default engine. Pass engine=Threads(n) or n_threads."
-            )
-        if self.engine is not None and not isinstance(self.engine, engines.Engine):
-            raise InvalidInput(f"engine must be an Engine or None; got {self.engine!r}.")
-        engine = engines.Threads(self.n_threads) if self.engine is None else self.engine
-        return Settings(loss, solver, engine, C, l1, l2)
-
-    def _penalty(self) -> tuple[float, float]:
-        """l1 and l2 of the objective."""
-        checks.choice("penalty", self.penalty, ("l2", "l1", "elasticnet", None))
-        if self.penalty != "elasticnet" and self.l1_ratio is not None:
-            raise Unsupported(
-                f"l1_ratio={self.l1_ratio!r} would be ignored with penalty={self.penalty!r}. "
-                "Use penalty='elasticnet', or l1_ratio=None."
-            )
-        if self.penalty == "elasticnet":
-            if self.l1_ratio is None:
-                raise InvalidInput("penalty='elasticnet' needs l1_ratio, a number from 0 to 1.")
-            ratio = checks.number("l1_ratio", self.l1_ratio, 0.0, 1.0)
-            return ratio, 1.0 - ratio
-        return {"l2": (0.0, 1.0), "l1": (1.0, 0.0), None: (0.0, 0.0)}[self.penalty]
-
-    def _seed(self) -> int:
-        """random_state as a seed; None is 0, so that a fit repeats to the bit."""
-        if self.random_state is None:
-            return 0
-        if isinstance(self.random_state, np.random.Generator):
-            return int(self.random_state.integers(2**31))
-        from sklearn.utils import check_random_state
-
-        if isinstance(self.random_state, (int, np.integer)):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31))
-
     def _objective(self, examples: engines.Examples, settings: Settings) -> tuple[Objective, Units]:
         """F over the shards of the examples, and the units of the columns if they are free."""
         problem = self._problem(examples, settings.loss)
         checks.total_weight(settings.C, examples.totals)
         shards, units, held = (
-            examples.cut(problem.layout),
+            examples.cut(problem.full),
             Units(),
             isinstance(examples, engines.Held),
         )
-        self._check_memory(problem.layout, examples, shards)
+        self._check_memory(problem.full, examples, shards)
         # A pass of a millisecond is not worth waking threads for, nor their memory.
         idle = self.engine is None and sum(shard.work for shard in shards) < SERIAL_WORK
         engine = engines.Threads(1) if idle else settings.engine
@@ -239,11 +112,11 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             size = intake.inspected(engine, shards, problem, by_column=not settings.penalised)
             units = units if settings.penalised else Units.of(size)
         if units.scale is not None:
-            shards = engine.place(examples.prepared(scale=units.scale).cut(problem.layout))
+            shards = engine.place(examples.prepared(scale=units.scale).cut(problem.full))
         objective = Objective(problem, shards, engine, settings.C, settings.l1, settings.l2)
         return objective, units
 
-    def _check_memory(self, layout: Layout, examples: engines.Examples, shards: list[Any]) -> None:
+    def _check_memory(self, layout: Full, examples: engines.Examples, shards: list[Any]) -> None:
         """Refuse a fit whose vectors and scores cannot fit, before it starts."""
         vectors = 8 if examples.sparse else 30
         in_turn = [len(shard) for shard in shards if shard.on_disk]
@@ -258,7 +131,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     def _problem(self, examples: engines.Examples, loss: losses.Loss) -> passes.Problem:
         k = len(examples.classes)
         fast = compiled(examples.entries * k)
-        layout = Layout(
+        layout = Full(
             examples.shape[1],
             k,
             two_classes() if k == 2 else None,
@@ -272,7 +145,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
 
     def _start(self, objective: Objective, classes: Any) -> tuple[Floats, Any]:
         """Zero weights with the log priors for an intercept, or the previous fit."""
-        layout = objective.problem.layout
+        layout = objective.problem.full
         if self.warm_start and hasattr(self, "solution_"):
             same = (
                 np.array_equal(self.classes_, classes) and self._layout.features == layout.features
@@ -290,7 +163,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         return w, None
 
     def _accept(self, objective: Objective, solution: Solution, units: Units, classes: Any) -> None:
-        layout = objective.problem.layout
+        layout = objective.problem.full
         solution = replace(solution, w=units.outside(layout, solution.w))
         if not np.isfinite(solution.w).all() or not math.isfinite(solution.objective):
             raise NumericalFailure(
@@ -305,7 +178,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         self.solution_ = solution
         self.n_iter_ = max(solution.passes, 1)
 
-    def _attributes(self, layout: Layout, w: Floats, classes: Any) -> dict[str, Any]:
+    def _attributes(self, layout: Full, w: Floats, classes: Any) -> dict[str, Any]:
         """What prediction needs, from a flat w."""
         w = _centred(layout, w)
         named = layout.named(w)
@@ -330,9 +203,9 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             )
         problem = passes.Problem(*_predictor(engines.entries(rows), self._layout))
         truth = Truth(np.zeros(len(rows), np.intp))
-        shards = engines.cut(Structures(rows), truth, problem.layout)
-        engine = engines.Threads(self.n_threads if problem.layout.compiled else 1)
-        hired = engine.open() if problem.layout.compiled else _nothing()
+        shards = engines.cut(Structures(rows), truth, problem.full)
+        engine = engines.Threads(self.n_threads if problem.full.compiled else 1)
+        hired = engine.open() if problem.full.compiled else _nothing()
         with hired, np.errstate(invalid="ignore", over="ignore"):
             parts = list(engine.each(passes.outputs, shards, problem, self._w))
         node = parts[0]["node"] if len(parts) == 1 else np.concatenate([p["node"] for p in parts])
@@ -416,7 +289,7 @@ def _separates(objective: Objective, w: Floats) -> bool:
     return bool(objective.fold(surveys.wrong, w)["wrong"] == 0)
 
 
-def _centred(layout: Layout, w: Floats) -> Floats:
+def _centred(layout: Full, w: Floats) -> Floats:
     """Only differences between classes matter: intercepts are shifted to mean zero, as scikit-learn's."""
     w = w.copy()
     if layout.intercept and layout.free_intercept and layout.columns > 1:
@@ -424,6 +297,6 @@ def _centred(layout: Layout, w: Floats) -> Floats:
     return w
 
 
-def _predictor(entries: int, layout: Layout) -> tuple[Classes, Layout, losses.Loss]:
+def _predictor(entries: int, layout: Full) -> tuple[Classes, Full, losses.Loss]:
     fast = compiled(entries * layout.labels)
     return Classes(layout.labels, compiled=fast), replace(layout, compiled=fast), losses.get("log")

@@ -12,6 +12,9 @@ from .base import Classifier
 
 __all__ = ["LinearClassifier", "SoftmaxRegression"]
 
+OF_SEQUENCES = "softmax_margin", "hinge", "perceptron"
+"""Losses that have no solver for classes."""
+
 _SHARED = """
     C : float, default 1.0
         Weight of the loss against the penalty: F(w) = C Σ s_i loss_i + penalty. Larger fits closer.
@@ -115,6 +118,10 @@ class LinearClassifier(Classifier):
 
     def _loss(self) -> losses.Loss:
         loss = losses.get(self.loss)
+        if loss.name in OF_SEQUENCES:
+            raise Unsupported(
+                f"loss {loss.name!r} is one of SequenceTagger so far. LinearClassifier has loss='log'."
+            )
         if self.cost is not None and not loss.takes_cost:
             raise Unsupported(f"loss {loss.name!r} has no cost and would ignore it. Use cost=None.")
         return loss

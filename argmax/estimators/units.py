@@ -14,7 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ..layouts import Layout
+from ..layouts import Full
 from ..records import Floats
 from ..solvers import Progress
 
@@ -39,14 +39,14 @@ class Units:
         _, exponent = np.frexp(size.astype(float))
         return cls(np.where(size > 0, np.ldexp(1.0, exponent - 1), 1.0))
 
-    def inside(self, layout: Layout, w: Floats) -> Floats:
+    def inside(self, layout: Full, w: Floats) -> Floats:
         """A user's w for the scaled rows."""
         if self.scale is not None:
             w = w.copy()
             layout.matrix(w)[: layout.features] *= self.scale[:, None]
         return w
 
-    def outside(self, layout: Layout, w: Floats) -> Floats:
+    def outside(self, layout: Full, w: Floats) -> Floats:
         """A solver's w for the user's rows."""
         if self.scale is not None:
             w = w.copy()
@@ -54,9 +54,7 @@ class Units:
                 layout.matrix(w)[: layout.features] /= self.scale[:, None]
         return w
 
-    def told(
-        self, layout: Layout, callback: Callable[[Progress], Any]
-    ) -> Callable[[Progress], Any]:
+    def told(self, layout: Full, callback: Callable[[Progress], Any]) -> Callable[[Progress], Any]:
         """A callback that is told w in the user's units."""
         if self.scale is None:
             return callback

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import ModelFileError
 from ..estimators import LinearClassifier, SoftmaxRegression
-from ..layouts import Layout, two_classes
+from ..layouts import Full, two_classes
 from ..records import Solution
 from .checked import Room, same_keys, take
 from .container import Tensors
@@ -94,11 +94,11 @@ def rebuilt_estimator(given: Any, tensors: Tensors, room: Room) -> Any:
     return estimator
 
 
-def _layout(given: Any, k: int, coef: NDArray[Any]) -> Layout:
+def _layout(given: Any, k: int, coef: NDArray[Any]) -> Full:
     flags = same_keys("layout", given, LAYOUT)
     if not all(isinstance(flag, bool) for flag in flags.values()):
         raise ModelFileError("has a layout that argmax did not write.")
-    layout = Layout(coef.shape[1], k, two_classes() if k == 2 else None, **flags)
+    layout = Full(coef.shape[1], k, two_classes() if k == 2 else None, **flags)
     if not layout.features or len(coef) != layout.columns:
         raise ModelFileError(f"has weights of shape {coef.shape}, which do not fit {k} classes.")
     return layout

@@ -6,6 +6,7 @@
     NewtonCG    truncated Newton: the steady fallback
     Newton      the full Hessian: few weights
     Proximal    l1 and elastic net
+    Perceptron  the averaged perceptron: sequences
 
 Each is an object with its own options, or its name: ``solver="lbfgs"`` is ``solver=solvers.LBFGS()``.
 """
@@ -16,6 +17,7 @@ from .dual import Dual
 from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
+from .perceptron import Perceptron
 from .proximal import Proximal
 from .report import Keeper, Progress, Report, Snapshot
 
@@ -26,6 +28,7 @@ __all__ = [
     "LBFGS",
     "Newton",
     "NewtonCG",
+    "Perceptron",
     "Progress",
     "Proximal",
     "Report",
@@ -35,7 +38,7 @@ __all__ = [
 ]
 
 _BY_NAME: dict[str, type[Solver]] = {
-    solver.name: solver for solver in (Auto, Dual, LBFGS, Newton, NewtonCG, Proximal)
+    solver.name: solver for solver in (Auto, Dual, LBFGS, Newton, NewtonCG, Perceptron, Proximal)
 }
 
 

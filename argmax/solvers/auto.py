@@ -13,6 +13,7 @@ from .dual import Dual
 from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
+from .perceptron import Perceptron
 from .proximal import Proximal
 from .report import Report
 
@@ -45,12 +46,14 @@ class Auto(Solver):
 
     def choose(self, objective: Objective) -> tuple[Solver, str]:
         """The solver for this objective, and the reason in one sentence."""
-        layout = objective.problem.layout
-        weights = (layout.features + int(layout.intercept)) * layout.columns
+        if objective.problem.loss.name == "perceptron":
+            return Perceptron(seed=self.seed), "the loss is that of the perceptron"
         if objective.l1:
             return Proximal(), "an l1 penalty needs proximal steps"
         if not objective.curved:
             return LBFGS(), f"{objective.problem.space!r} offers gradients only"
+        layout = objective.problem.full
+        weights = (layout.features + int(layout.intercept)) * layout.columns
         if weights <= NEWTON_WEIGHTS and not layout.compiled:
             return Newton(), f"{weights} weights: the full Hessian is cheap"
         if objective.sparse and not objective.random_access:
@@ -86,7 +89,7 @@ def _spread(objective: Objective) -> float:
     """C · Σ s_i ‖x_i‖² / Σ s_i, in the units of the dual step."""
     total = weight = 0.0
     for shard in objective.shards:
-        q = objective.problem.layout.norms(shard.structures)
+        q = objective.problem.full.norms(shard.structures)
         s = np.ones(len(q)) if shard.truth.weight is None else shard.truth.weight
         total, weight = total + float(q @ s), weight + float(s.sum())
     largest = max(

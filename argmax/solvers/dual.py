@@ -109,7 +109,7 @@ class _Ascent:
     """The running variables: U = w in label space, intercept b, violation h, and μ of every shard."""
 
     def __init__(self, objective: Objective, solver: Dual, state: Any, kept: Values) -> None:
-        layout = objective.problem.layout
+        layout = objective.problem.full
         self.objective, self.layout, k = objective, layout, layout.labels
         self.two = layout.label_features is not None
         self.scale = 0.5 if self.two else 1.0
@@ -181,11 +181,11 @@ class _ShardDual:
     """One shard's rows and dual variables."""
 
     def __init__(self, shard: Any, objective: Objective, solver: Dual, state: Any) -> None:
-        rows, k = shard.structures.rows, objective.problem.layout.labels
+        rows, k = shard.structures.rows, objective.problem.full.labels
         self.rows = rows if isinstance(rows, Csr) else _sparse(rows)
         self.labels, n = shard.truth.labels, len(shard)
         weight = np.ones(n) if shard.truth.weight is None else shard.truth.weight
-        self.c, self.q = objective.C * weight, objective.problem.layout.norms(shard.structures)
+        self.c, self.q = objective.C * weight, objective.problem.full.norms(shard.structures)
         found = state["v"] if isinstance(state, dict) else None  # another solver's state is no use
         if found is not None and len(objective.shards) == len(found):
             index = objective.shards.index(shard)

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..objective import Objective, Point
 from ..records import Floats, Solution
+from .averaged import averaged_start, possible
 from .base import Solver, begin
 from .line_search import CURVATURE, DECREASE, search
 from .newton_cg import polish
@@ -36,7 +37,8 @@ class LBFGS(Solver):
     """Preconditioned limited-memory BFGS: the choice for dense rows.
 
     ``memory`` pairs are kept (None: as many as fit into a megabyte, 8 to 20); ``refresh`` lists the
-    iterations after which the preconditioner is formed anew from the mean curvature.
+    iterations after which the preconditioner is formed anew from the mean curvature. A fit of sequences
+    that starts at zero takes ``warmup`` stochastic passes first, where it can (see ``averaged.py``).
 
     >>> from argmax import SoftmaxRegression, solvers
     >>> from sklearn.datasets import load_wine
@@ -47,13 +49,17 @@ class LBFGS(Solver):
 
     name = "lbfgs"
 
-    def __init__(self, memory: int | None = None, refresh: tuple[int, ...] = (4, 12, 30)) -> None:
-        self.memory, self.refresh = memory, refresh
+    def __init__(
+        self, memory: int | None = None, refresh: tuple[int, ...] = (4, 12, 30), warmup: int = 10
+    ) -> None:
+        self.memory, self.refresh, self.warmup = memory, refresh, warmup
 
     def minimise(
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
         self.check(objective)
+        if self.warmup and state is None and not start.any() and possible(objective):
+            start = averaged_start(objective, start, self.warmup, report)
         objective, point, kept = begin(self, objective, start, report, state)
         precondition = Preconditioner(objective)
         pairs = _Pairs(self.memory or min(20, max(8, 2**20 // (16 * objective.size))))
@@ -138,7 +144,13 @@ class _Pairs:
             q -= alpha * y
             alphas.append(alpha)
         if not self._pairs:
-            return -precondition(q)
+            step = -precondition(q)
+            # Nothing is known of the curvature: a step of length 1 at most.
+            return (
+                step
+                if precondition.kind != "none"
+                else step / max(float(np.linalg.norm(step)), 1.0)
+            )
         s, y, curvature = self._pairs[-1]
         r, bent = precondition.several(q, y)
         r *= curvature / float(y @ bent)

@@ -43,7 +43,7 @@ class Newton(Solver):
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
         self.check(objective)
-        layout = objective.problem.layout
+        layout = objective.problem.full
         side = (layout.features + int(layout.intercept)) * layout.columns
         checks.memory(
             3 * 8 * side**2,
@@ -66,7 +66,7 @@ class Newton(Solver):
         return report.solution(objective, point, self.name)
 
     def _step(self, objective: Objective, point: Point) -> Point | None:
-        layout = objective.problem.layout
+        layout = objective.problem.full
         columns = layout.columns
         gradient = layout.matrix(point.gradient)[:, :columns]
         H = full_hessian(objective, point)
@@ -89,7 +89,7 @@ class Newton(Solver):
 
 def full_hessian(objective: Objective, point: Point) -> Floats:
     """∇²F over the weights without padding, (feature, column) in order; positive definite."""
-    layout = objective.problem.layout
+    layout = objective.problem.full
     columns = layout.columns
     H: Floats = objective.C * objective.fold(passes.hessian, point.stamp)["hessian"]
     ridge = np.full((len(H) // columns, columns), objective.l2 or 1e-10)

@@ -34,22 +34,25 @@ class Preconditioner:
 
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
-        layout = objective.problem.layout
+        if not objective.curved:
+            self.kind, self.every = "none", 1
+            return
+        layout = objective.problem.full
         self.side = layout.features + int(layout.intercept)
         n = sum(len(shard) for shard in objective.shards)
         # With fewer rows than features A is mostly ridge, and its factor costs more than the passes.
         worth = layout.features <= FACTOR_FEATURES and (n >= self.side or self.side <= 100)
         dense = worth and not objective.sparse
-        self.kind = "none" if not objective.curved else "factor" if dense else "diagonal"
+        self.kind = "factor" if dense else "diagonal"
         # A sample of five rows a feature, and never less than some thousands, pins A well enough.
         self.every = max(1, n // max(5 * self.side, 4000)) if self.kind == "factor" else 1
         self._factor: Any = None
 
     def refresh(self, point: Point, mean: bool) -> None:
         """Form A anew: from the mean curvature at ``point``, or from the bound."""
-        objective, layout = self.objective, self.objective.problem.layout
         if self.kind == "none":
             return
+        objective, layout = self.objective, self.objective.problem.full
         ridge = np.full(self.side, objective.l2 or 1e-8)
         if layout.intercept and layout.free_intercept:
             ridge[-1] = 0.0
@@ -93,10 +96,13 @@ class Preconditioner:
 
     def several(self, *vectors: Floats) -> list[Floats]:
         """A⁻¹ v for each v; the factor is read once for all of them."""
-        layout, out = self.objective.problem.layout, [np.empty_like(v) for v in vectors]
-        rest = slice(0 if self.kind == "none" else layout.node_size, layout.size)
+        ridge = max(self.objective.l2, 1e-8)
+        if self.kind == "none":
+            return [v / ridge for v in vectors]
+        layout, out = self.objective.problem.full, [np.empty_like(v) for v in vectors]
+        rest = slice(layout.node_size, layout.size)
         for v, result in zip(vectors, out, strict=True):
-            np.divide(v[rest], max(self.objective.l2, 1e-8), out=result[rest])
+            np.divide(v[rest], ridge, out=result[rest])
         if self.kind == "diagonal":
             for v, result in zip(vectors, out, strict=True):
                 self._scaled(layout.matrix(v), layout.matrix(result))

@@ -60,7 +60,7 @@ class Proximal(Solver):
     ) -> Solution:
         self.check(objective)
         objective, point, kept = begin(self, objective, start, report, state)
-        layout = objective.problem.layout
+        layout = objective.problem.full
         weights = (layout.features + int(layout.intercept)) * layout.columns
         advance = (
             _Newton(objective)
@@ -88,7 +88,7 @@ class _Newton:
     """Proximal Newton steps with the full Hessian."""
 
     def __init__(self, objective: Objective) -> None:
-        layout = objective.problem.layout
+        layout = objective.problem.full
         self.objective, self.layout = objective, layout
         bound = np.ones(layout.size)
         bound[layout.free] = 0.0
@@ -179,7 +179,7 @@ class _Metric:
     """D⁻¹ for every weight, and which weights the penalty holds."""
 
     def __init__(self, objective: Objective, inverse: Floats) -> None:
-        layout = objective.problem.layout
+        layout = objective.problem.full
         self.objective, self.inverse = objective, inverse
         self.free = np.zeros(layout.size, bool)
         self.free[layout.free] = True

@@ -194,7 +194,7 @@ class Report:
         state: Callable[[], Values] | None,
     ) -> bool:
         """Every callback is told, even after one has asked to stop."""
-        relative = gap / objective.zero if objective.zero else gap
+        relative = gap / objective.zero if math.isfinite(gap) and objective.zero else gap
         last = self.out_of_time() or self.passes >= self.max_iter
         take = None if state is None else lambda: self._snapshot(state())
         progress = Progress(self.passes, self.seconds, value, gap, relative, w, last, take)
@@ -262,6 +262,22 @@ class Report:
             seconds=self.seconds,
             history=self.history,
             state=state,
+        )
+
+    def online(self, w: Floats, solver: str) -> Solution:
+        """The outcome of a learner that minimises nothing: no gap, and the last value of its history."""
+        self._show(None)
+        return Solution(
+            w=w,
+            objective=self.history[-1][1],
+            gap=math.inf,
+            relative_gap=math.inf,
+            status=self.status,
+            message=f"{solver}: {self.message}.",
+            solver=solver,
+            passes=self.passes,
+            seconds=self.seconds,
+            history=self.history,
         )
 
     def _show(self, progress: Progress | None) -> None:

@@ -17,6 +17,7 @@ from .. import checks
 from ..kernels import compiled
 from ..records import Answer, Floats, Ints, Scores, Value
 from .base import Space
+from .constraints import Constraints
 from .lattice import Lattice
 
 __all__ = ["Chain"]
@@ -36,6 +37,8 @@ class Chain(Space):
     ``order=2`` lets a transition see two labels back. Tables are then (1, (k+1)·k, k): row a·k + b, column c
     is the score of c behind b behind a, and a = k is START, because before the first transition of a sequence
     there is one label only. A table of order 1, repeated for every a, gives the same chain.
+
+    ``constraints`` (of ``spaces.constraints``) leave out paths: no oracle ever sees them.
 
     ``compiled`` forces (True) or forbids (False) the compiled kernels; None decides by size.
 
@@ -57,10 +60,16 @@ class Chain(Space):
     Rabiner 1989 (Proceedings of the IEEE 77); Lafferty, McCallum and Pereira 2001 (ICML).
     """
 
-    def __init__(self, k: int, order: int = 1, compiled: bool | None = None) -> None:
+    def __init__(
+        self,
+        k: int,
+        order: int = 1,
+        compiled: bool | None = None,
+        constraints: Constraints | None = None,
+    ) -> None:
         self.k = checks.positive_integer("k", k)
         self.order = checks.choice("order", order, (1, 2))
-        self.compiled = compiled
+        self.compiled, self.constraints = compiled, constraints
 
     @property
     def states(self) -> int:
@@ -71,6 +80,8 @@ class Chain(Space):
         return f"Chain({self.k})" if self.order == 1 else f"Chain({self.k}, order=2)"
 
     def _lattice(self, scores: Scores) -> Lattice:
+        if self.constraints is not None:
+            scores = self.constraints.apply(scores)
         return Lattice.of(scores, self.k, self.states)
 
     def _route(self, lattice: Lattice) -> Any:

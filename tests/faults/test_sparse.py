@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from argmax import SoftmaxRegression
 from argmax.errors import ArgmaxError, NotConverged, ResourceLimit
-from argmax.layouts import Layout
+from argmax.layouts import Full
 from argmax.records import Csr, Structures
 from tests.faults.cases import problem, refuses, routes
 from tests.faults.harness import GIB, alone
@@ -183,7 +183,7 @@ def test_12_indices_of_64_bits_give_the_same_answer():
         model, other = (SoftmaxRegression().fit(rows, y) for rows in (matrix, wide))
         assert np.array_equal(model.coef_, other.coef_)
         # Beyond 2³¹ entries the kernels themselves run on 64 bits.
-        layout = Layout(5, 3, sparse=True, compiled=route == "always")
+        layout = Full(5, 3, sparse=True, compiled=route == "always")
         w = np.linspace(-1, 1, layout.size)
         rows = [Csr(m.indptr, m.indices, m.data, 5) for m in (matrix, wide)]
         narrow_scores, wide_scores = (layout.scores(Structures(r), w).node for r in rows)

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from argmax.checks import compressed
 from argmax.engines import Threads, cut
-from argmax.layouts import Layout, two_classes
+from argmax.layouts import Full, two_classes
 from argmax.losses import Log
 from argmax.objective import Objective
 from argmax.passes import Problem
@@ -39,7 +39,7 @@ def plain(rows):
 
 def make_layout(rows, k, compiled, intercept=True, label_features="two"):
     """The classifier's layout; label_features None gives two classes a row each."""
-    return Layout(
+    return Full(
         rows.shape[1],
         k,
         two_classes() if k == 2 and label_features == "two" else None,
@@ -83,7 +83,7 @@ def chain(
     rows = make_rows(kind, rng, int(offsets[-1]), d)
     labels = rng.integers(0, k, len(rows)) if labels is None else labels
     weight = rng.uniform(0.2, 3.0, len(lengths)) if weighted else None
-    layout = Layout(d, k, intercept=False, edge_kinds=edge_kinds, compiled=compiled)
+    layout = Full(d, k, intercept=False, edge_kinds=edge_kinds, compiled=compiled)
     problem = Problem(space or Chain(k), layout, Log())
     shards = cut(Structures(rows, offsets), Truth(labels, weight), layout)
     return Objective(problem, shards, Threads(threads), C, l1, 1.0 - l1)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argmax.layouts import Layout
+from argmax.layouts import Full
 from argmax.records import Scores, Structures
 from tests.laws.problems import ROWS, make_layout, make_rows, plain, random_w
 
@@ -38,7 +38,7 @@ def test_adjoint_identity(kind, n, d, k, intercept, compiled):
 def test_adjoint_identity_with_edges(kind):
     rng, offsets = np.random.default_rng(3), np.array([0, 3, 4, 9])
     rows = make_rows(kind, rng, 9, 4)
-    layout = Layout(4, 3, intercept=False, edge_kinds=1)
+    layout = Full(4, 3, intercept=False, edge_kinds=1)
     w, residual = random_w(layout, rng), random_residual(layout, 9, rng, offsets)
     scores, out = layout.scores(Structures(rows, offsets), w), np.zeros(layout.size)
     layout.adjoint(Structures(rows, offsets), residual, out)

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from argmax.layouts import Layout, as_matrix, csr_arguments, padded, two_classes
+from argmax.layouts import Full, as_matrix, csr_arguments, padded, two_classes
 from argmax.records import Csr, Structures
 
 SHAPES = [{}, {"intercept": False}, {"edge_kinds": 2}, {"sparse": True}, {"labels": 10}]
 
 
 def layout(**options):
-    return Layout(**{"features": 3, "labels": 4, **options})
+    return Full(**{"features": 3, "labels": 4, **options})
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_padding_is_zero_in_packed_weights():
 
 
 def test_two_classes_share_one_vector():
-    where = Layout(2, 2, two_classes())
+    where = Full(2, 2, two_classes())
     assert (where.columns, where.width, where.size) == (1, 1, 3)
     w = where.pack(np.array([[2.0, 0.0]]), np.array([1.0]))
     scores = where.scores(Structures(np.array([[3.0, 5.0]])), w).node
@@ -78,7 +78,7 @@ def test_two_classes_share_one_vector():
 
 def test_the_label_matrix_is_written_out():
     np.testing.assert_array_equal(layout().label_matrix, np.eye(4))
-    np.testing.assert_array_equal(Layout(1, 2, two_classes()).label_matrix, [[-0.5], [0.5]])
+    np.testing.assert_array_equal(Full(1, 2, two_classes()).label_matrix, [[-0.5], [0.5]])
 
 
 def test_indicators_are_a_single_one_read_again_and_again():

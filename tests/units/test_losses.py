@@ -16,7 +16,7 @@ def test_a_loss_by_name_or_itself():
 
 @pytest.mark.parametrize("name", ["hinges", "", None, 3])
 def test_an_unknown_loss_lists_the_known_ones(name):
-    with pytest.raises(InvalidInput, match=r"loss must be one of \['log'\]"):
+    with pytest.raises(InvalidInput, match=r"loss must be one of \['hinge', 'log'"):
         losses.get(name)
 
 

@@ -13,7 +13,7 @@ from argmax.engines import Dask, Stored, Threads, cluster, cut, remote
 from argmax.engines import shards as sizes
 from argmax.engines.base import add_up
 from argmax.errors import BadFile, InvalidInput, MissingExtra, Unsupported, WorkerLost, WrongType
-from argmax.layouts import Layout
+from argmax.layouts import Full
 from argmax.records import Structures, Truth
 
 distributed = pytest.importorskip("distributed")
@@ -45,7 +45,7 @@ def three_shards(monkeypatch):
     monkeypatch.setattr(sizes, "SHARD_BYTES", 2000)
     monkeypatch.setattr(sizes, "GRADIENTS", 0)
     X = np.arange(120.0).reshape(60, 2)
-    return cut(Structures(X), Truth(np.zeros(60, int)), Layout(2, 2))
+    return cut(Structures(X), Truth(np.zeros(60, int)), Full(2, 2))
 
 
 def total(shard, crew, scale):

@@ -5,14 +5,14 @@ import pytest
 
 from argmax.engines import Shard, Stamp, Threads, cut
 from argmax.engines import shards as sizes
-from argmax.layouts import Layout, as_matrix
+from argmax.layouts import Full, as_matrix
 from argmax.records import Structures, Truth
 from tests.laws.problems import make_rows
 
 
 def make(n=100, d=10, k=3, offsets=None, kind="float64"):
     rows = make_rows(kind, np.random.default_rng(0), n, d)
-    layout = Layout(d, k)
+    layout = Full(d, k)
     examples = n if offsets is None else len(offsets) - 1
     return Structures(rows, offsets), Truth(np.zeros(n, int), np.ones(examples)), layout
 

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info
 from argmax.engines import Shard, Threads
 from argmax.engines.threads import one_blas_thread
 from argmax.errors import InvalidInput, WrongType
-from argmax.layouts import Layout
+from argmax.layouts import Full
 from argmax.records import Structures, Truth
 
 
@@ -102,7 +102,7 @@ def test_fold_adds_in_the_order_of_the_shards():
         return {"sum": len(shard) * factor, "all": [len(shard)]}
 
     rows = [Structures(np.zeros((n, 1))) for n in (1, 2, 3)]
-    shards = [Shard(part, Truth(np.zeros(len(part), int)), Layout(1, 2)) for part in rows]
+    shards = [Shard(part, Truth(np.zeros(len(part), int)), Full(1, 2)) for part in rows]
     assert Threads(2).fold(task, shards, 10) == {"sum": 60, "all": [1, 2, 3]}
     assert Threads(2).fold(task, [], 10) == {}
     assert [part["sum"] for part in Threads(2).each(task, shards, 10)] == [10, 20, 30]

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from argmax.checks import compressed
 from argmax.engines.reading import divided
 from argmax.estimators.units import Units
-from argmax.layouts import Layout
+from argmax.layouts import Full
 from argmax.records import Structures
 from argmax.surveys import column_sizes
 
@@ -36,7 +36,7 @@ def test_empty_columns_keep_their_unit():
 
 
 def test_scores_are_the_same_inside_and_outside():
-    units, layout = Units.of(column_sizes(X)), Layout(3, 4)
+    units, layout = Units.of(column_sizes(X)), Full(3, 4)
     w = layout.pack(np.random.default_rng(1).normal(size=(4, 3)), np.ones(4))
     inside = units.inside(layout, w)
     np.testing.assert_array_equal(units.outside(layout, inside), w)
@@ -50,7 +50,7 @@ def test_scores_are_the_same_inside_and_outside():
 def test_callbacks_are_told_the_users_weights():
     from argmax.solvers import Progress
 
-    units, layout, told = Units.of(column_sizes(X)), Layout(3, 4), []
+    units, layout, told = Units.of(column_sizes(X)), Full(3, 4), []
     w = layout.pack(np.ones((4, 3)))
     progress = Progress(1, 0.0, 0.0, 0.0, 0.0, units.inside(layout, w))
     units.told(layout, told.append)(progress)

@@ -25,7 +25,7 @@ def test_an_unknown_solver_lists_the_known_ones(wrong):
 
 
 def test_options_show():
-    assert repr(solvers.LBFGS(memory=5, refresh=(4,))) == "LBFGS(memory=5, refresh=(4,))"
+    assert repr(solvers.LBFGS(memory=5, refresh=(4,))) == "LBFGS(memory=5, refresh=(4,), warmup=10)"
 
 
 class Counting:

@@ -1,11 +1,11 @@
-"""Where each weight lives: rows and a flat w in, scores out, and the adjoint of that map.
+"""A weight for every feature and label.
 
     scores   S_i = Φ (Wᵀ x_i + b)           node i, one number for each label
     adjoint  W += x_i (Φᵀ r_i)ᵀ, b += Φᵀ r_i, and the same for the edges
 
     flat w = [ W (d, P) | b (P,) | edges (kinds, K, K) ]       feature-major: labels are contiguous
 
-Solvers see the flat w; nothing outside this file knows its shape. Φ (K, m) holds features of the labels.
+Nothing outside this file knows the shape of the flat w. Φ (K, m) holds features of the labels.
 None means the identity, one weight vector for each label (m = K). Two classes are Φ = (−½, ½), m = 1:
 their penalty, ``coef_`` and hinge are then the textbook's (see ``two_classes``).
 
@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
-import scipy.sparse as sp
 
-from .records import Csr, Floats, Rows, Scores, Structures
+from ..records import Csr, Floats, Rows, Scores, Structures
+from .base import Layout, as_matrix, csr_arguments
 
-__all__ = ["Layout", "Weights", "padded", "two_classes"]
+__all__ = ["Full", "Weights", "padded", "two_classes"]
 
 
 def padded(m: int, sparse: bool = False) -> int:
@@ -59,8 +59,8 @@ class Weights:
     """A flat w unpacked for one pass: W (d, P), b (m,), edge (kinds, K, K) or None. Views or casts.
 
     >>> import numpy as np
-    >>> from argmax.layouts import Layout
-    >>> layout = Layout(features=5, labels=3)
+    >>> from argmax.layouts import Full
+    >>> layout = Full(features=5, labels=3)
     >>> weights = layout.weights(np.zeros(layout.size))
     >>> weights.W.shape, weights.b.shape, weights.edge is None
     ((5, 4), (3,), True)
@@ -73,13 +73,13 @@ class Weights:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Layout:
+class Full(Layout):
     """Weights for d features and K labels, with or without an intercept and tables for the edges.
 
     >>> import numpy as np
-    >>> from argmax.layouts import Layout
+    >>> from argmax.layouts import Full
     >>> from argmax.records import Structures
-    >>> layout = Layout(features=2, labels=3)
+    >>> layout = Full(features=2, labels=3)
     >>> w = layout.pack(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([0.0, 0.5, 0.0]))
     >>> layout.scores(Structures(np.array([[2.0, 1.0]])), w).node
     array([[2. , 1.5, 3. ]])
@@ -128,6 +128,9 @@ class Layout:
     def label_matrix(self) -> Floats:
         """Φ (K, m), written out where it is the identity."""
         return np.eye(self.labels) if self.label_features is None else self.label_features
+
+    def rounded(self, sparse: bool, dtype: np.dtype[Any]) -> bool:
+        return not (self.precise or sparse or dtype == np.float64)
 
     # Unpacked views
 
@@ -191,7 +194,7 @@ class Layout:
             return np.asarray(X @ weights.W[:, :m] + weights.b)
         if not isinstance(rows, Csr) and self.width == 1:
             return np.asarray(rows @ weights.W + weights.b)
-        from .kernels import products
+        from ..kernels import products
 
         node = np.empty((len(rows), m), weights.W.dtype)
         if isinstance(rows, Csr):
@@ -227,7 +230,7 @@ class Layout:
             table[:d, :m] += as_matrix(rows).T @ node.astype(self.product_dtype(rows), copy=False)
             bias += node.sum(axis=0) if self.intercept else 0.0
             return
-        from .kernels import products
+        from ..kernels import products
 
         if isinstance(rows, Csr):
             products.csr_adjoint(*csr_arguments(rows), node, table[:d], bias)
@@ -251,7 +254,7 @@ class Layout:
         elif not self.compiled:
             table[:] = as_matrix(piece) @ node
         else:
-            from .kernels import products
+            from ..kernels import products
 
             none = np.zeros(self.width)
             products.csr_scores(*csr_arguments(piece), node, none, table)
@@ -268,20 +271,3 @@ class Layout:
             return scale * np.diff(rows.indptr).astype(float)
         squares = as_matrix(replace(rows, values=np.square(rows.values, dtype=float)))
         return np.asarray(scale * (squares @ np.ones(rows.width)))
-
-
-def csr_arguments(rows: Csr) -> tuple[Any, ...]:
-    """indptr, indices, values, step: indicators are a single 1 read again and again."""
-    if rows.values is None:
-        return rows.indptr, rows.indices, np.ones(1), 0
-    return rows.indptr, rows.indices, rows.values, 1
-
-
-def as_matrix(rows: Rows) -> Any:
-    """The rows as something NumPy can multiply."""
-    if not isinstance(rows, Csr):
-        return rows
-    first, last = int(rows.indptr[0]), int(rows.indptr[-1])
-    values = np.ones(last - first) if rows.values is None else rows.values[first:last]
-    arrays = (values, rows.indices[first:last], rows.indptr - first)
-    return sp.csr_array(arrays, shape=rows.shape)

@@ -1,4 +1,4 @@
-"""One pass over a shard: what an engine runs, from weights to sums.
+"""Passes over rows with a weight for every feature and label (``layouts.Full``).
 
     evaluate    w          Σ loss and its gradient; leaves scores behind
     curvature   v          Σ Ψᵀ H_i Ψ v, from the scores left behind
@@ -14,21 +14,20 @@ order of every sum comes from the data, not from the threads.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from .engines import Crew, Shard, Stamp
-from .engines.base import Sums
-from .layouts import Layout, Weights, as_matrix, csr_arguments
-from .losses import Log, Loss
-from .records import Csr, Floats, Scores, Structures, Truth
-from .spaces import Classes, Space
+from ..engines import Crew, Shard, Stamp
+from ..engines.base import Sums
+from ..layouts import Weights, as_matrix, csr_arguments
+from ..losses import Log
+from ..records import Csr, Floats, Scores, Structures, Truth
+from ..spaces import Classes
+from .problem import Problem
 
 __all__ = [
-    "Problem",
     "along",
     "at_zero",
     "conjugate",
@@ -47,15 +46,6 @@ GRAM_ROWS, GRAM_VALUES, GRAM_TILES = 512, 2**15, 6
 """Rows multiplied at once into a Gram matrix, or as many as have so many values; and the tiles on a side."""
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What is being learned: a space, a layout of weights and a loss."""
-
-    space: Space
-    layout: Layout
-    loss: Loss
-
-
 def _like(problem: Problem, node: Floats, scores: Scores) -> Scores:
     """Scores-shaped memory over ``node``; shared edge tables get one private table each."""
     edge = None if scores.edge is None else np.zeros(scores.edge.shape)
@@ -68,7 +58,7 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     Where the point is an earlier one with its intercept moved, the scores left there are moved as well
     instead of being computed.
     """
-    layout = problem.layout
+    layout = problem.full
     weights = layout.weights(stamp.w, layout.product_dtype(shard.structures.rows))
     ready = stamp.base is not None
     if ready:
@@ -92,13 +82,13 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
 def _fusible(shard: Shard, problem: Problem) -> bool:
     """Whether one kernel can do it all: k ≥ 3 classes, log loss, a weight vector for each label."""
     simple = _by_kernel(problem) and isinstance(problem.loss, Log)
-    plain = problem.layout.label_features is None
+    plain = problem.full.label_features is None
     return simple and plain and not (shard.by_columns and not shard.sparse)
 
 
 def _by_kernel(problem: Problem) -> bool:
     """Whether scores are those of plain classes, and enough of them to compile something."""
-    return isinstance(problem.space, Classes) and problem.layout.compiled
+    return isinstance(problem.space, Classes) and problem.full.compiled
 
 
 def _evaluate_fused(
@@ -108,9 +98,9 @@ def _evaluate_fused(
 
     ``ready`` says that ``kept`` already holds the scores.
     """
-    from .kernels import fused
+    from ..kernels import fused
 
-    layout, d = problem.layout, problem.layout.features
+    layout, d = problem.full, problem.full.features
     blocks, parts = len(shard.blocks), shard.parts
 
     def arguments(structures: Structures, truth: Truth, nodes: slice) -> tuple[Any, ...]:
@@ -159,7 +149,7 @@ def _evaluate_fused(
 
 def curvature(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, direction: Floats) -> Sums:
     """{"gradient": Σ s_i Ψᵀ (∂² log Z) Ψ · direction}: a Hessian product."""
-    layout, space = problem.layout, problem.space
+    layout, space = problem.full, problem.space
     ahead = layout.weights(direction, layout.product_dtype(shard.structures.rows))
     marginals = _marginals(shard, crew, problem, stamp)
     if _fusible(shard, problem) and shard.by_columns:
@@ -178,9 +168,9 @@ def _curvature_by_columns(
     shard: Shard, crew: Crew, problem: Problem, ahead: Weights, marginals: Floats
 ) -> Sums:
     """``curvature`` of sparse rows by one kernel call a block, then the owners of the columns."""
-    from .kernels import fused
+    from ..kernels import fused
 
-    layout = problem.layout
+    layout = problem.full
     residual = shard.padded_residual(layout.width)
 
     def rows_of(block: int) -> Floats:
@@ -210,7 +200,7 @@ def along(
     shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp, step: float
 ) -> Sums:
     """{"value", "slope"} of Σ s_i loss_i at w + step · v, from the scores of w and of v."""
-    layout = problem.layout
+    layout = problem.full
     node = _kept_scores(shard, crew, problem, stamp)
     ahead = _kept_scores(shard, crew, problem, line, "step")
     edge, edge_ahead = layout.weights(stamp.w).edge, layout.weights(line.w).edge
@@ -233,7 +223,7 @@ def along(
 def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: float) -> Sums:
     """{"conjugate": Σ s_i loss*(scale · r_i)} with the residuals r of w."""
     node = _kept_scores(shard, crew, problem, stamp)
-    edge = problem.layout.weights(stamp.w).edge
+    edge = problem.full.weights(stamp.w).edge
 
     def block(i: int) -> float:
         truth, nodes, offsets = shard.answers(i)
@@ -245,7 +235,7 @@ def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: f
 
 def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
     """{"value": Σ s_i loss_i(0)}, the yardstick that ``tol`` is measured with."""
-    k, layout = problem.layout.labels, problem.layout
+    k, layout = problem.full.labels, problem.full
     edge = np.zeros((layout.edge_kinds, k, k)) if layout.edge_kinds else None
 
     def block(i: int) -> float:
@@ -259,7 +249,7 @@ def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
 
 def shifted(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, shift: Floats) -> Sums:
     """{"gradient" (m,), "hessian" (m, m)} of Σ s_i loss_i in the intercept, at intercept + shift."""
-    layout, space = problem.layout, problem.space
+    layout, space = problem.full, problem.space
     node = _kept_scores(shard, crew, problem, stamp)
     phi = layout.label_matrix
     move = phi @ shift
@@ -286,7 +276,7 @@ def shifted(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, shift: Flo
 
 def _shifted_by_kernel(node: Floats, move: Floats, truth: Truth) -> tuple[Floats, Floats]:
     """Gradient (K,) and Hessian (K, K) in a shift common to all rows."""
-    from .kernels import classes
+    from ..kernels import classes
 
     k = node.shape[1]
     g, h = np.zeros(k), np.zeros((k, k))
@@ -299,7 +289,7 @@ def gram(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, every: int, m
 
     x̃ is x with a 1 appended for the intercept; c as in ``_row_curvature``.
     """
-    layout = problem.layout
+    layout = problem.full
     side = layout.features + int(layout.intercept)
     s, share = _row_curvature(shard, crew, problem, stamp, mean, every)
     total, d = np.zeros((side, side)), layout.features
@@ -329,7 +319,7 @@ def hessian(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
 
     With z_i = x̃_i ⊗ Φᵀp_i the second term is a single product −Σ s_i z_i z_iᵀ.
     """
-    layout = problem.layout
+    layout = problem.full
     d, m = layout.features + int(layout.intercept), layout.columns
     p_all = _marginals(shard, crew, problem, stamp)
     phi = layout.label_matrix
@@ -359,13 +349,13 @@ def hessian(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
 
 def outputs(shard: Shard, crew: Crew, problem: Problem, w: Floats) -> Sums:
     """{"node": the scores of every node}."""
-    weights = problem.layout.weights(w, problem.layout.product_dtype(shard.structures.rows))
-    node = np.empty((shard.structures.nodes, problem.layout.labels))
+    weights = problem.full.weights(w, problem.full.product_dtype(shard.structures.rows))
+    node = np.empty((shard.structures.nodes, problem.full.labels))
 
     def group(i: int) -> None:
         structures, _, nodes = shard.group(i)
         with np.errstate(all="ignore"):  # the caller looks for values that are not finite
-            node[nodes] = problem.layout.block_scores(structures, weights).node
+            node[nodes] = problem.full.block_scores(structures, weights).node
 
     crew.run(group, len(shard.groups))
     return {"node": node}
@@ -390,7 +380,7 @@ def _row_curvature(
 
     ½ s_i, the Böhning bound; or with ``mean`` the mean curvature s_i (1 − ‖p_i‖²)/(K − 1) at w.
     """
-    layout = problem.layout
+    layout = problem.full
     s = _weight(shard.weights(), slice(0, shard.structures.nodes))[::every]
     share = 0.5 * s
     if mean:
@@ -412,7 +402,7 @@ def _row_curvature(
 def _spread(problem: Problem, node: Floats) -> Floats:
     """1 − ‖p_i‖² for each row of scores."""
     if _by_kernel(problem):
-        from .kernels import classes
+        from ..kernels import classes
 
         out = np.empty(len(node))
         classes.spread(node, out)
@@ -436,19 +426,19 @@ def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: boo
         X.data = np.square(X.data, dtype=float)
         return np.asarray(X.T @ c)
 
-    total = np.zeros(problem.layout.features)
+    total = np.zeros(problem.full.features)
     for part in crew.run(block, len(shard.blocks)):
         total += part
     return _with_intercept(problem, total, share)
 
 
 def _with_intercept(problem: Problem, total: Floats, share: Floats) -> Sums:
-    return {"diagonal": np.append(total, share.sum()) if problem.layout.intercept else total}
+    return {"diagonal": np.append(total, share.sum()) if problem.full.intercept else total}
 
 
 def _squares_by_column(shard: Shard, crew: Crew, share: Floats) -> Floats:
     """Σ_i share_i x_ij² for each feature j, each range of features by its owner."""
-    from .kernels import products
+    from ..kernels import products
 
     rows = shard.by_column(crew.run)
     assert isinstance(rows, Csr)
@@ -468,7 +458,7 @@ def _kept_scores(
     shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, name: str = "node"
 ) -> Floats:
     """The node scores of a point: those left behind, or computed anew in the same way."""
-    layout, kept = problem.layout, shard.slots.kept(name, stamp)
+    layout, kept = problem.full, shard.slots.kept(name, stamp)
     if kept is not None:
         return np.asarray(kept)
     if stamp.base is not None and stamp.shift is not None:
@@ -493,7 +483,7 @@ def _marginals(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Floa
     if p is None:
         node = _kept_scores(shard, crew, problem, stamp)
         p = shard.slots.keep("marginals", stamp, node.shape)
-        edge = problem.layout.weights(stamp.w).edge
+        edge = problem.full.weights(stamp.w).edge
 
         def group(i: int) -> None:
             _, nodes, offsets = shard.answers(i)
@@ -508,7 +498,7 @@ def _adjoint(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) ->
     """Σ over blocks of value and Ψᵀ residual, in an order that the data alone decides."""
     if shard.by_columns:
         return _adjoint_by_columns(shard, crew, problem, block_residual)
-    layout, blocks, parts = problem.layout, len(shard.blocks), shard.parts
+    layout, blocks, parts = problem.full, len(shard.blocks), shard.parts
 
     def part(p: int) -> tuple[float, Floats]:
         value, gradient = 0.0, np.zeros(layout.size)
@@ -531,7 +521,7 @@ def _sum_parts(pieces: list[tuple[float, Floats]]) -> Sums:
 
 
 def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) -> Sums:
-    layout = problem.layout
+    layout = problem.full
     node = shard.padded_residual(layout.width)
 
     def block(i: int) -> tuple[float, Floats, Floats | None]:
@@ -550,7 +540,7 @@ def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residu
 
 def _columns(shard: Shard, crew: Crew, problem: Problem, node: Floats) -> Floats:
     """Xᵀ node, each range of features by its owner; zero in the entries that no row of X enters."""
-    rows, layout = shard.by_column(crew.run), problem.layout
+    rows, layout = shard.by_column(crew.run), problem.full
     ranges = shard.column_ranges(rows)
     gradient = np.empty(
         layout.size

@@ -1,0 +1,195 @@
+"""From tokens and weights to answers about label sequences: the best labels, scores, spans, reasons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, final
+
+import numpy as np
+
+from .. import engines
+from ..layouts import csr_arguments
+from ..passes import Problem
+from ..records import Csr, Floats, Ints, Scores
+from ..spaces import Chain
+from ..tags import Tags
+
+__all__ = ["Explanation", "best", "explained", "scores", "spans"]
+
+TOKENS = 4000
+"""Tokens of a piece of work, at least: fewer are not worth a thread."""
+
+
+def _pieces(offsets: Ints, threads: int | None) -> tuple[Any, list[tuple[int, int]]]:
+    """An engine, and ranges of sequences for its threads."""
+    tokens = int(offsets[-1] - offsets[0])
+    count = int(np.clip(tokens // TOKENS, 1, 64))
+    bounds = np.searchsorted(offsets, offsets[0] + np.linspace(0, tokens, count + 1))
+    bounds[0], bounds[-1] = 0, len(offsets) - 1
+    ranges = [(int(a), int(b)) for a, b in pairwise(np.unique(bounds))]
+    return engines.Threads(threads if count > 1 else 1), ranges
+
+
+def scores(problem: Problem, w: Floats, rows: Csr, offsets: Ints, threads: int | None) -> Scores:
+    """The scores of all tokens, for the questions of a space."""
+    from ..kernels import tagging
+
+    layout = problem.pairs
+    node = np.empty((len(rows), layout.labels))
+    given = (*_rows(rows, layout), layout.row, layout.ptr, layout.weights(w))
+    engine, ranges = _pieces(offsets, threads)
+    with engine.open() as crew:
+        crew.run(
+            lambda i: tagging.token_scores(*given, offsets, *ranges[i], node, layout.lanes),
+            len(ranges),
+        )
+    edge = layout.edge(w)
+    return Scores(node, None if edge is None else edge[None], offsets)
+
+
+def best(
+    problem: Problem, w: Floats, rows: Csr, offsets: Ints, threads: int | None
+) -> tuple[Ints, Floats]:
+    """The best labels of all tokens, and the score of each sequence."""
+    space, layout = problem.space, problem.pairs
+    assert isinstance(space, Chain)
+    if space.order != 1:
+        answer = space.argmax(scores(problem, w, rows, offsets, threads))
+        return answer.labels, answer.value
+    from ..kernels import tagging
+    from ..passes.sequences import read_weights
+
+    P, K = layout.width, layout.labels
+    M = np.full((P, P), -np.inf, layout.dtype)
+    edge = layout.edge(w)
+    M[:K, :K] = 0.0 if edge is None else edge
+    if space.constraints is not None:
+        M[:K, :K][~space.constraints.follow] = -np.inf
+    turned = np.ascontiguousarray(M.T).ravel()
+    labels, value = np.zeros(len(rows), np.intp), np.zeros(len(offsets) - 1)
+    given = (
+        *_rows(rows, layout),
+        layout.row,
+        layout.ptr,
+        read_weights(problem, w),
+        M.ravel(),
+        turned,
+    )
+    engine, ranges = _pieces(offsets, threads)
+    with engine.open() as crew:
+        crew.run(
+            lambda i: tagging.tag(*given, offsets, *ranges[i], labels, value, layout.lanes),
+            len(ranges),
+        )
+    return labels, value
+
+
+def _rows(rows: Csr, layout: Any) -> tuple[Any, ...]:
+    indptr, indices, values, step = csr_arguments(rows)
+    return indptr, indices, np.asarray(values, layout.dtype), step
+
+
+def spans(tagger: Any, X: Any, lengths: Any) -> list[list[tuple[int, int, str, float]]]:
+    """Spans of the most probable labels: first token, the one behind the last, type, probability."""
+    space, given = tagger._scores(X, lengths)
+    labels, offsets = space.argmax(given).labels, given.offsets
+    tags = Tags(tuple(str(name) for name in tagger.classes_))
+    found = tags.spans(labels, offsets)
+    first = offsets[found.sequence] + found.first
+    behind = offsets[found.sequence] + found.last + 1
+    sure = space.spans(given, labels, np.stack([first, behind], axis=1)) if len(found) else []
+    result: list[list[tuple[int, int, str, float]]] = [[] for _ in range(len(offsets) - 1)]
+    for i, a, b, kind, p in zip(
+        found.sequence, found.first, found.last, found.type, sure, strict=True
+    ):
+        result[int(i)].append((int(a), int(b) + 1, tags.types[int(kind)], float(p)))
+    return result
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a token got its label, in scores: ``own`` of its attributes, ``transition`` into it and out of it.
+
+    ``attributes`` are those with the largest weights for the label, with name and share of the score;
+    ``runner_up`` is the best other label where all the other tokens keep theirs, ``margin`` how far behind
+    it is.
+    """
+
+    label: Any
+    own: float
+    transition: float
+    runner_up: Any
+    margin: float
+    attributes: list[tuple[str, float]] = field(default_factory=list)
+
+
+def explained(tagger: Any, X: Any, lengths: Any, top: int) -> list[list[Explanation]]:
+    """An explanation of each token of each sequence."""
+    rows, offsets = tagger._structures(X, lengths)
+    space, given = tagger._scores(X, lengths)
+    labels = space.argmax(given).labels
+    moves = _moves(given, labels, space)
+    names, coef = tagger.features_.names(), tagger.coef_.tocsc()
+    classes, result = tagger.classes_.tolist(), []
+    for a, b in pairwise(offsets.tolist()):
+        result.append(
+            [
+                _explanation(
+                    t, given, moves, labels, classes, _shares(rows, t, coef, labels[t], names, top)
+                )
+                for t in range(a, b)
+            ]
+        )
+    return result
+
+
+def _moves(given: Scores, labels: Ints, space: Chain) -> Floats:
+    """For each token and label, the transitions into and out of it if the neighbours keep theirs (N, K)."""
+    moves = np.zeros(given.node.shape)
+    edge, offsets = given.edge, given.offsets
+    assert offsets is not None
+    if edge is None or space.order != 1:
+        return moves
+    table = edge[0] if space.constraints is None else space.constraints.edges(edge)[0]
+    inner = np.ones(len(labels), bool)
+    inner[offsets[:-1][np.diff(offsets) > 0]] = False
+    t = np.flatnonzero(inner)
+    moves[t] += table[labels[t - 1]]
+    moves[t - 1] += table[:, labels[t]].T
+    return moves
+
+
+def _explanation(
+    t: int,
+    given: Scores,
+    moves: Floats,
+    labels: Ints,
+    classes: list[Any],
+    shares: list[tuple[str, float]],
+) -> Explanation:
+    c = int(labels[t])
+    total = given.node[t] + moves[t]
+    others = np.where(np.arange(len(total)) == c, -np.inf, total)
+    second = int(np.argmax(others))
+    return Explanation(
+        classes[c],
+        float(given.node[t, c]),
+        float(moves[t, c]),
+        classes[second],
+        float(total[c] - total[second]),
+        shares,
+    )
+
+
+def _shares(
+    rows: Csr, t: int, coef: Any, label: int, names: Any, top: int
+) -> list[tuple[str, float]]:
+    """The attributes of a token with the largest shares in the score of its label."""
+    some = slice(int(rows.indptr[t]), int(rows.indptr[t + 1]))
+    columns = rows.indices[some]
+    values = np.ones(len(columns)) if rows.values is None else rows.values[some]
+    share = coef[:, columns].toarray()[label] * values
+    order = np.argsort(-np.abs(share), kind="stable")[:top]
+    return [(str(names[int(columns[i])]), float(share[i])) for i in order if share[i]]

@@ -1,0 +1,450 @@
+"""SequenceTagger: a label for every token, all labels of a sequence together; and its narrow face."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self, final
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from .. import checks, costs, engines, losses, passes
+from ..engines import Engine
+from ..errors import InvalidInput, NumericalFailure, Unsupported
+from ..features import for_sequences
+from ..layouts import Pairs
+from ..objective import Objective
+from ..records import Csr, Floats, Ints, Scores, Solution, Structures, Truth
+from ..solvers import Solver
+from ..spaces import Chain, constraints
+from . import decoding, resuming
+from .learner import ADVICE, Learner, Settings
+from .sequences import Labels, as_lists, as_sparse, check_offsets, sequence_weights
+
+__all__ = ["CRFTagger", "SequenceTagger"]
+
+
+class Tagger(Learner):
+    """argmax over label sequences of Σ_t ⟨w, ψ(x, t, y_t)⟩ + e(y_{t−1}, y_t), with any loss."""
+
+    features: Any
+    pairs: str
+    constraints: Any
+    order: int
+    start: bool
+    cost: Any
+
+    classes_: Any
+    _layout: Pairs
+    _w: Floats
+
+    # Fitting
+
+    def fit(self, X: Any, y: Any = None, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from sequences X and their labels y.
+
+        X: a list of sequences of tokens; a token is a string, a tuple of strings, a dict or list of
+        features; or ``features.Tokens``, or rows of numbers with ``lengths``. y: a list of lists of labels,
+        or one label a token. A set of labels in the place of one says that any of them may be right, None
+        that nothing is known. ``sample_weight``: one a sequence.
+        """
+        return self._learn(X, y, lengths, sample_weight)
+
+    def path(
+        self, X: Any, y: Any, Cs: Any, *, lengths: Any = None, sample_weight: Any = None
+    ) -> list[Self]:
+        """One fitted copy for each C, each started where the last one ended, in the order given.
+
+        >>> from argmax import SequenceTagger
+        >>> X, y = [["a", "b"], ["b", "a"]], [["A", "B"], ["B", "A"]]
+        >>> [len(model.classes_) for model in SequenceTagger().path(X, y, [0.1, 1.0])]
+        [2, 2]
+        """
+        return self._path(Cs, X, y, lengths, sample_weight)
+
+    def _fit(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> None:
+        settings = self._settings()
+        extractor = for_sequences(X) if self.features is None else clone(self.features)
+        structures = extractor.fit_transform(X, lengths=lengths)
+        if structures.edge_rows is not None and extractor.edge_width > 1:
+            raise Unsupported(
+                "templates that describe transitions ('edge:' and 'both:') are not learned. Leave out "
+                "the mark."
+            )
+        rows, offsets = as_sparse(structures.rows), check_offsets(structures)
+        labels = Labels.of(y, offsets)
+        weight = sequence_weights(sample_weight, len(offsets) - 1)
+        if len(labels.classes) < 2:
+            raise InvalidInput(
+                f"y must have at least two different labels; got one: {labels.classes.tolist()[0]!r}."
+            )
+        self.features_, self.classes_ = extractor, labels.classes
+        with settings.engine.open():
+            objective = self._objective(rows, offsets, labels, weight, settings)
+            layout = objective.problem.pairs
+            report = self._report(list(self.callbacks or ()))
+            start, state = self._start(layout)
+            state = resuming.found(self.callbacks or (), objective, settings.solver) or state
+            try:
+                solution = settings.solver.minimise(objective, start, report, state)
+            except KeyboardInterrupt:
+                if report.w is not None:
+                    report.stop("interrupted", "interrupted")
+                    point = objective.at(report.w.copy())
+                    solution = report.solution(objective, point, "interrupted")
+                    self._accept(layout, solution, rows, labels.codes)
+                raise
+        self._accept(layout, solution, rows, labels.codes)
+
+    def _objective(
+        self, rows: Csr, offsets: Ints, labels: Labels, weight: Floats | None, settings: Settings
+    ) -> Objective:
+        K, loss = len(labels.classes), settings.loss
+        space = self._space(labels.classes)
+        if space.constraints is not None and labels.allowed is None:
+            self._check_legal(space, labels, offsets)
+        checks.choice("pairs", self.pairs, ("observed", "all"))
+        every = self.pairs == "all" or labels.allowed is not None
+        # What the attributes of one token share (see ``kernels.attributes``) is a gradient of an l2 problem.
+        fold = (
+            not (every or settings.l1) and loss.smooth and settings.l2 > 0 and rows.values is None
+        )
+        options: dict[str, Any] = {
+            "every": every,
+            "start": bool(self.start),
+            "states": space.states,
+        }
+        layout = Pairs.observed(rows, labels.codes, K, fold=fold, **options)
+        cost = None
+        if loss.takes_cost:
+            cost = costs.zero_one(K) if self.cost is None else costs.matrix(self.cost, K)
+        truth = Truth(labels.codes, weight, cost, labels.allowed)
+        loss.check(truth)
+        shards = engines.cut(Structures(rows, offsets), truth, layout)
+        if len(shards) > 1 and layout.slots:  # a variable belongs to one token of one shard
+            layout = Pairs.observed(rows, labels.codes, K, **options)
+            shards = engines.cut(Structures(rows, offsets), truth, layout)
+        engine = settings.engine
+        problem = passes.Problem(space, layout, loss)
+        return Objective(
+            problem, engine.place(shards), engine, settings.C, settings.l1, settings.l2
+        )
+
+    def _space(self, classes: Any) -> Chain:
+        order, rules = checks.choice("order", self.order, (1, 2)), None
+        if self.constraints is not None:
+            rules = constraints.get(self.constraints, classes.tolist())
+        return Chain(len(classes), order, constraints=rules)
+
+    def _check_legal(self, space: Chain, labels: Labels, offsets: Ints) -> None:
+        assert space.constraints is not None
+        wrong = space.constraints.violations(labels.codes, offsets)
+        if len(wrong):
+            t = int(wrong[0])
+            i = int(np.searchsorted(offsets, t, "right")) - 1
+            label = labels.classes[labels.codes[t]]
+            raise InvalidInput(
+                f"constraints={self.constraints!r} do not allow {str(label)!r} at token "
+                f"{t - int(offsets[i])} of sequence {i}, and {len(wrong) - 1} more labels of y. Repair them, "
+                "or use constraints=None."
+            )
+
+    def _start(self, layout: Pairs) -> tuple[Floats, Any]:
+        if not (self.warm_start and hasattr(self, "coef_")):
+            return np.zeros(layout.size), None
+        if self.coef_.shape != (layout.labels, layout.features):
+            raise InvalidInput(
+                "warm_start: labels or features differ from the previous fit. Use warm_start=False, or clone "
+                "the estimator."
+            )
+        return layout.pack(self.coef_.T, self.start_, self.transitions_), True
+
+    def _accept(self, layout: Pairs, solution: Solution, rows: Csr, codes: Ints) -> None:
+        if not np.isfinite(solution.w).all():
+            raise NumericalFailure(
+                f"the fit left the finite numbers (overflow). {ADVICE['stalled']}"
+            )
+        final, w = layout.unfolded(solution.w, rows, codes)
+        parts = final.named(w)
+        self.coef_, self.start_ = parts["coef"], parts["start"]
+        self.transitions_ = parts["transitions"]
+        self._layout, self._w = final, w
+        self.solution_ = replace(solution, w=w, state=None)
+        self.n_iter_ = max(solution.passes, 1)
+
+    # Answers
+
+    def _problem(self) -> passes.Problem:
+        check_is_fitted(self, "coef_")
+        return passes.Problem(self._space(self.classes_), self._layout, self._loss())
+
+    def _structures(self, X: Any, lengths: Any) -> tuple[Csr, Ints]:
+        check_is_fitted(self, "coef_")
+        structures = self.features_.transform(X, lengths=lengths)
+        return as_sparse(structures.rows), check_offsets(structures)
+
+    def _scores(self, X: Any, lengths: Any) -> tuple[Chain, Scores]:
+        rows, offsets = self._structures(X, lengths)
+        problem = self._problem()
+        scores = decoding.scores(problem, self._w, rows, offsets, self.n_threads)
+        assert isinstance(problem.space, Chain)
+        return problem.space, scores
+
+    def predict(self, X: Any, *, lengths: Any = None) -> list[list[Any]]:
+        """The most probable labels of each sequence (Viterbi), as lists."""
+        rows, offsets = self._structures(X, lengths)
+        codes, _ = decoding.best(self._problem(), self._w, rows, offsets, self.n_threads)
+        return as_lists(self.classes_, codes, offsets)
+
+    def predict_marginals(self, X: Any, *, lengths: Any = None) -> list[Floats]:
+        """P(label | sequence) of each token: an array (tokens, labels) for each sequence."""
+        space, scores = self._scores(X, lengths)
+        p = space.marginals(scores)[1].node
+        assert scores.offsets is not None
+        return np.split(p, scores.offsets[1:-1])
+
+    def predict_top_k(
+        self, X: Any, k: int, *, lengths: Any = None
+    ) -> list[list[tuple[list[Any], float]]]:
+        """The k most probable label sequences of each sequence, with their probabilities."""
+        space, scores = self._scores(X, lengths)
+        labels, values = space.top_k(scores, k)
+        probability = np.exp(values - space.logz(scores).value)
+        offsets = scores.offsets
+        assert offsets is not None
+        found = [as_lists(self.classes_, np.maximum(row, 0), offsets) for row in labels]
+        return [
+            [(found[j][i], float(probability[j, i])) for j in range(k) if probability[j, i] > 0]
+            for i in range(len(offsets) - 1)
+        ]
+
+    def predict_minimum_risk(self, X: Any, *, lengths: Any = None) -> list[list[Any]]:
+        """The labels with the fewest expected errors, instead of the most probable sequence."""
+        space, scores = self._scores(X, lengths)
+        assert scores.offsets is not None
+        return as_lists(self.classes_, space.posterior(scores).labels, scores.offsets)
+
+    def sample(
+        self, X: Any, n: int = 1, *, lengths: Any = None, random_state: Any = None
+    ) -> list[list[list[Any]]]:
+        """n label sequences for each sequence, drawn from P(y | x)."""
+        space, scores = self._scores(X, lengths)
+        rng = np.random.default_rng(random_state)
+        draws = space.sample(scores, checks.positive_integer("n", n), rng)
+        assert scores.offsets is not None
+        by_draw = [as_lists(self.classes_, row, scores.offsets) for row in draws]
+        return [[labels[i] for labels in by_draw] for i in range(len(scores.offsets) - 1)]
+
+    def log_likelihood(self, X: Any, y: Any, *, lengths: Any = None) -> Floats:
+        """log P(y | x) of each sequence; −inf where a label was never seen or is not allowed."""
+        space, scores = self._scores(X, lengths)
+        assert scores.offsets is not None
+        codes, known = self._codes(y, scores.offsets)
+        value = space.score(scores, codes) - space.logz(scores).value
+        value[np.searchsorted(scores.offsets, np.flatnonzero(~known), "right") - 1] = -np.inf
+        return np.asarray(value)
+
+    def _codes(self, y: Any, offsets: Ints) -> tuple[Ints, Any]:
+        labels = Labels.of(y, offsets)
+        if labels.allowed is not None:
+            raise Unsupported("every token needs one label here.")
+        place = {label: i for i, label in enumerate(self.classes_.tolist())}
+        table = np.array([place.get(label, -1) for label in labels.classes.tolist()])
+        codes = table[labels.codes]
+        return np.maximum(codes, 0), codes >= 0
+
+    def score(self, X: Any, y: Any, *, lengths: Any = None) -> float:
+        """Share of the tokens whose label is predicted. (``metrics.tagging`` has scores of spans.)"""
+        rows, offsets = self._structures(X, lengths)
+        codes, _ = decoding.best(self._problem(), self._w, rows, offsets, self.n_threads)
+        truth, known = self._codes(y, offsets)
+        if not len(truth):
+            raise InvalidInput("there are no tokens to score.")
+        return float(np.mean((codes == truth) & known))
+
+    def span_confidence(
+        self, X: Any, *, lengths: Any = None
+    ) -> list[list[tuple[int, int, str, float]]]:
+        """The spans that ``predict`` marks: (first token, the one behind the last, type, probability)."""
+        return decoding.spans(self, X, lengths)
+
+    def explain(
+        self, X: Any, *, lengths: Any = None, top: int = 10
+    ) -> list[list[decoding.Explanation]]:
+        """Why each token got its label: attributes and their weights, transitions, and the runner-up."""
+        return decoding.explained(self, X, lengths, top)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.dict = False, True
+        tags.target_tags.required, tags.no_validation = True, True
+        return tags
+
+
+_SHARED = """
+    C : float, default 1.0
+        Weight of the loss against the penalty: F(w) = C Σ s_i loss_i + penalty. CRFsuite's c2 is 1/(2C).
+    penalty : "l2", "l1", "elasticnet" or None
+    l1_ratio : float, only with "elasticnet"
+    pairs : "observed" or "all"
+        Weights for the attribute–label pairs that training has, or for every attribute with every label.
+    constraints : "BIO", "BILOU", a list of forbidden (label, next label), Constraints, or None
+        Which label sequences exist at all, in training and in prediction.
+    order : 1 or 2
+        How many labels back a transition sees.
+    start : bool
+        Weights for the first label of a sequence.
+    solver, tol, max_iter, time_limit, warm_start, engine, n_threads, random_state, callbacks, verbose
+        As in ``LinearClassifier``.
+
+    Attributes
+    ----------
+    classes_, coef_ (labels, attributes) sparse, start_, transitions_, features_, n_iter_
+    solution_ : Solution
+        ``.objective .gap .relative_gap .status .message .solver .passes .seconds .history``
+"""
+
+
+@final
+class SequenceTagger(Tagger):
+    """ŷ = argmax over label sequences of Σ_t ⟨w, ψ(x, t, y_t)⟩ + e(y_{t−1}, y_t), with a loss of your choice.
+
+    Parameters
+    ----------
+    features : Templates, Given or None
+        How tokens become attributes. None: a good set of templates for words; features that are given in
+        dicts, lists or arrays are taken as they are.
+    loss : "log", "softmax_margin" or "perceptron"
+        Conditional random field; the same with the costs of wrong labels as a margin; averaged perceptron.
+    cost : table (labels, labels) or None
+        Costs of wrong labels, for losses with a margin; None: 1 for each wrong token.
+    {shared}
+    Examples
+    --------
+    >>> from argmax import SequenceTagger
+    >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]]
+    >>> y = [["D", "N", "V"], ["D", "N", "V"], ["D", "N", "V"]]
+    >>> tagger = SequenceTagger(C=10.0).fit(X, y)
+    >>> tagger.predict([["a", "dog", "sleeps"]])
+    [['D', 'N', 'V']]
+    """
+
+    def __init__(
+        self,
+        features: Any = None,
+        loss: str | losses.Loss = "log",
+        C: float = 1.0,
+        penalty: str | None = "l2",
+        l1_ratio: float | None = None,
+        cost: Any = None,
+        pairs: str = "observed",
+        constraints: Any = None,
+        order: int = 1,
+        start: bool = True,
+        solver: str | Solver = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        engine: Engine | None = None,
+        n_threads: int | None = None,
+        random_state: Any = None,
+        callbacks: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.features = features
+        self.loss = loss
+        self.C = C
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.cost = cost
+        self.pairs = pairs
+        self.constraints = constraints
+        self.order = order
+        self.start = start
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.warm_start = warm_start
+        self.engine = engine
+        self.n_threads = n_threads
+        self.random_state = random_state
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _loss(self) -> losses.Loss:
+        loss = losses.get(self.loss)
+        if self.cost is not None and not loss.takes_cost:
+            raise Unsupported(f"loss {loss.name!r} has no cost and would ignore it. Use cost=None.")
+        return loss
+
+
+@final
+class CRFTagger(Tagger):
+    """Conditional random field: P(y | x) = exp(Σ_t ⟨w, ψ(x, t, y_t)⟩ + e(y_{t−1}, y_t)) / Z(x).
+
+    The narrow face of ``SequenceTagger(loss="log")``: the same code, the same optimum.
+
+    Parameters
+    ----------
+    features : Templates, Given or None
+        How tokens become attributes.
+    {shared}
+    Examples
+    --------
+    >>> from argmax import CRFTagger
+    >>> tagger = CRFTagger(C=10.0).fit([["no", "way"], ["way", "out"]], [["D", "N"], ["N", "P"]])
+    >>> tagger.predict_marginals([["no", "way"]])[0].shape
+    (2, 3)
+    """
+
+    cost = None
+
+    def __init__(
+        self,
+        features: Any = None,
+        C: float = 1.0,
+        penalty: str | None = "l2",
+        l1_ratio: float | None = None,
+        pairs: str = "observed",
+        constraints: Any = None,
+        order: int = 1,
+        start: bool = True,
+        solver: str | Solver = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        time_limit: float | None = None,
+        warm_start: bool = False,
+        engine: Engine | None = None,
+        n_threads: int | None = None,
+        random_state: Any = None,
+        callbacks: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.features = features
+        self.C = C
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.pairs = pairs
+        self.constraints = constraints
+        self.order = order
+        self.start = start
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.warm_start = warm_start
+        self.engine = engine
+        self.n_threads = n_threads
+        self.random_state = random_state
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _loss(self) -> losses.Loss:
+        return losses.get("log")
+
+
+for _face in (SequenceTagger, CRFTagger):
+    _face.__doc__ = (_face.__doc__ or "").replace("{shared}", _SHARED.strip("\n").strip())

@@ -1,0 +1,357 @@
+"""One pass over label sequences with attributes: scores, forward–backward and gradient of each, fused.
+
+A sequence is gathered, summed over and scattered before the next one, in memory for the longest: a pass
+leaves nothing behind and needs nothing of the size of the data.
+
+Given everywhere: ``plan`` and ``weights`` of ``attributes``; labels (N,), offsets (n+1,), the sequences
+first … last−1, tables of ``chain.tables``, weight (n,) or a single 1.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .attributes import bump, labels_of, scatter, scores, scores_of_rows
+from .chain import backward, exp_rows, expected, forward, transitions, viterbi
+from .compile import kernel
+from .sequences import longest_of
+from .simd import add, exp, load, mul, plus, store, times
+
+__all__ = [
+    "Tables",
+    "descend",
+    "log_loss",
+    "part_adjoint",
+    "part_scores",
+    "perceive",
+    "tag",
+    "token_scores",
+]
+
+FLUSH = 4096  # positions whose transitions are added up in the dtype of the scores
+
+
+class Tables(NamedTuple):
+    """The transitions: e (K, K), and E = exp(e − top), its transpose (P, P) flat."""
+
+    edge: Any
+    E: Any
+    Et: Any
+    top: Any
+
+
+@kernel
+def _flush(E, T, edge):
+    """edge += E ⊙ T, T ← 0. Given E, T (P, P) flat. Filled edge (K, K)."""
+    K, P = len(edge), int(np.sqrt(len(E)))
+    for a in range(K):
+        for b in range(K):
+            edge[a, b] += E[a * P + b] * np.float64(T[a * P + b])
+            T[a * P + b] = 0.0
+
+
+@kernel
+def _gold(s, edge, labels, start, L, P):
+    """The score of the labels that are right."""
+    value = 0.0
+    for t in range(L):
+        value += s[t * P + labels[start + t]]
+        if t:
+            value += edge[labels[start + t - 1], labels[start + t]]
+    return value
+
+
+@kernel
+def _subtract(labels, start, L, P, weight, p, edge):
+    """p and edge less weight · the indicators of the right labels."""
+    for t in range(L):
+        p[t * P + labels[start + t]] -= weight
+        if t:
+            edge[labels[start + t - 1], labels[start + t]] -= weight
+
+
+@kernel
+def _copied(s, L, P, out, LANES):
+    for k in range(0, L * P, len(LANES)):
+        store(out, k, load(s, k, LANES))
+
+
+@kernel
+def _sums(s, tables, weight, L, K, P, alpha, inverse, p, T, edge, LANES):
+    """log Z, or NaN if it lost its footing, and nothing is added then. Used up: s.
+
+    Filled p (L, P): weight · marginals; added to T, now and then to edge: the expected transitions.
+    """
+    value = exp_rows(s, L, P, LANES) + (L - 1) * tables.top
+    value += forward(s, tables.E, alpha, inverse, L, K, P, LANES)
+    fine = backward(s, tables.Et, alpha, inverse, p, L, K, P, LANES)
+    if not (fine and np.isfinite(value)):
+        return np.nan
+    expected(alpha, p, weight, L, P, LANES)
+    for t in range(0, L - 1, FLUSH):
+        some = min(FLUSH + 1, L - t)
+        transitions(alpha[t * P :], s[t * P :], T, some, K, P, LANES)
+        if some == FLUSH + 1:
+            _flush(tables.E, T, edge)
+    return value
+
+
+@kernel
+def _truth_sums(
+    s, q, tables, allowed, weight, start, L, K, P, alpha, inverse, p, r, T, edge, LANES
+):
+    """−log Z of the allowed labels, and p −= their share. Given s; used up: q, r."""
+    _copied(s, L, P, q, LANES)
+    for t in range(L):
+        for c in range(K):
+            if not allowed[start + t, c]:
+                q[t * P + c] = -np.inf
+    value = _sums(q, tables, -weight, L, K, P, alpha, inverse, r, T, edge, LANES)
+    for k in range(L * P):
+        p[k] += r[k]
+    return -value
+
+
+@kernel
+def log_loss(
+    plan, weights, tables, labels, allowed, cost, offsets, first, last, weight, gradient, edge, value, LANES
+):  # fmt: skip
+    """value_i = weight_i (log Z − score of the truth), and the gradient of their sum.
+
+    The truth is labels, or every sequence of ``allowed`` (N, K) labels unless that is empty. With ``cost``
+    (K, K), c(y_t, a) is added to the scores in log Z. Filled value (n,); added to gradient and edge (K, K).
+    Where value is NaN, nothing was added: that sequence needs logarithms (``lattice``).
+    """
+    K, P, dtype = len(edge), len(weights.base), weights.table.dtype
+    step, longest = 0 if len(weight) == 1 else 1, longest_of(offsets, first, last)
+    s, alpha = np.empty(longest * P, dtype), np.empty(longest * P, dtype)
+    p, inverse = np.empty(longest * P, dtype), np.empty(longest, dtype)
+    copy = np.empty(longest * P if len(allowed) else 0, dtype)
+    q, r = np.empty(len(copy), dtype), np.empty(len(copy), dtype)
+    T, waiting, one = np.zeros(P * P, dtype), 0, dtype.type(1)
+    for i in range(first, last):
+        start, L, w = offsets[i], offsets[i + 1] - offsets[i], dtype.type(weight[i * step])
+        value[i] = 0.0
+        if not L:
+            continue
+        scores(plan, weights, labels, start, L, s, P, LANES)
+        if len(allowed):
+            _copied(s, L, P, copy, LANES)
+        gold = _gold(s, tables.edge, labels, start, L, P)
+        if len(cost):
+            for t in range(L):
+                for c in range(K):
+                    s[t * P + c] += cost[labels[start + t], c]
+        total = _sums(s, tables, w, L, K, P, alpha, inverse, p, T, edge, LANES)
+        if len(allowed) and total == total:
+            given = (tables, allowed, w, start, L, K, P, alpha, inverse, p, r, T, edge, LANES)
+            gold = -_truth_sums(copy, q, *given)
+            if gold != gold:  # take back what was added
+                _sums(copy, tables, -w, L, K, P, alpha, inverse, p, T, edge, LANES)
+        value[i] = weight[i * step] * (total - gold)
+        if value[i] != value[i]:
+            continue
+        if not len(allowed):
+            _subtract(labels, start, L, P, w, p, edge)
+        scatter(plan, labels, start, L, p, one, gradient, p[:0], P, LANES)
+        waiting += L
+        if waiting > FLUSH:
+            _flush(tables.E, T, edge)
+            waiting = 0
+    _flush(tables.E, T, edge)
+
+
+@kernel
+def part_scores(plan, weights, labels, offsets, first, last, node, LANES):
+    """node (tokens of these sequences, K): their scores."""
+    K, P = node.shape[1], len(weights.base)
+    s = np.empty(longest_of(offsets, first, last) * P, weights.table.dtype)
+    for i in range(first, last):
+        start, L, at = offsets[i], offsets[i + 1] - offsets[i], offsets[i] - offsets[first]
+        if L:
+            scores(plan, weights, labels, start, L, s, P, LANES)
+        for t in range(L):
+            for c in range(K):
+                node[at + t, c] = s[t * P + c]
+
+
+@kernel
+def part_adjoint(plan, out, labels, offsets, first, last, node, LANES):
+    """out += the features of these sequences times their residuals node (tokens, K)."""
+    K, P, dtype = node.shape[1], len(out.base), out.table.dtype
+    r = np.zeros(longest_of(offsets, first, last) * P, dtype)
+    for i in range(first, last):
+        start, L, at = offsets[i], offsets[i + 1] - offsets[i], offsets[i] - offsets[first]
+        for t in range(L):
+            for c in range(K):
+                r[t * P + c] = node[at + t, c]
+        if L:
+            scatter(plan, labels, start, L, r, dtype.type(1), out, r[:0], P, LANES)
+
+
+# Single steps
+
+
+@kernel
+def _exp_table(edge, scale, K, P, E, Et, LANES):
+    """E = exp(scale · edge − top) and its transpose. Given edge (P, P) flat, −inf beyond K. Returns top."""
+    top = edge[0]
+    for a in range(K):
+        for b in range(K):
+            top = max(top, edge[a * P + b])
+    top *= scale
+    for k in range(0, K * P, len(LANES)):
+        store(E, k, exp(plus(-top, times(scale, load(edge, k, LANES)))))
+    for a in range(K):
+        for b in range(K):
+            Et[b * P + a] = E[a * P + b]
+    return top
+
+
+@kernel
+def descend(
+    plan, weights, mask, edge, labels, offsets, order, weight, state, eta, decay, cost, LANES
+):
+    """Stochastic gradient steps on sequences in this order, for w = scale · weights.
+
+    loss_i + ½ decay ‖w‖² of one sequence after the other, at a rate of eta / (1 + eta · decay · t). Given
+    state = (scale, t); edge (P, P) flat: the transitions, −inf where there is none; mask of the pairs in the
+    table. Returns Σ loss before each step. Shalev-Shwartz, Singer, Srebro and Cotter 2011 for the scale;
+    Bottou 2010 (COMPSTAT) for the rate.
+    """
+    P, dtype, longest, size = (
+        len(weights.base),
+        weights.table.dtype,
+        0,
+        0 if len(weight) == 1 else 1,
+    )
+    K = labels_of(weights)
+    for i in order:
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    s, alpha = np.empty(longest * P, dtype), np.empty(longest * P, dtype)
+    p, inverse = np.empty(longest * P, dtype), np.empty(longest, dtype)
+    E, Et, T = np.zeros(P * P, dtype), np.zeros(P * P, dtype), np.zeros(P * P, dtype)
+    loss = 0.0
+    for i in order:
+        start, L, w = offsets[i], offsets[i + 1] - offsets[i], dtype.type(weight[i * size])
+        if not L:
+            continue
+        scale = dtype.type(state[0])
+        top = _exp_table(edge, scale, K, P, E, Et, LANES)
+        scores(plan, weights, labels, start, L, s, P, LANES)
+        for k in range(0, L * P, len(LANES)):
+            store(s, k, times(scale, load(s, k, LANES)))
+        value = 0.0
+        for t in range(L):
+            value -= s[t * P + labels[start + t]]
+            if t:
+                value -= scale * edge[labels[start + t - 1] * P + labels[start + t]]
+            for c in range(K if len(cost) else 0):
+                s[t * P + c] += cost[labels[start + t], c]
+        value += (
+            exp_rows(s, L, P, LANES) + (L - 1) * top + forward(s, E, alpha, inverse, L, K, P, LANES)
+        )
+        fine = backward(s, Et, alpha, inverse, p, L, K, P, LANES) and np.isfinite(value)
+        if not fine:  # never seen in practice; this sequence waits for its next turn
+            continue
+        expected(alpha, p, w, L, P, LANES)
+        for k in range(K * P):
+            T[k] = 0.0
+        transitions(alpha, s, T, L, K, P, LANES)
+        loss += w * value
+        rate = eta / (1.0 + eta * decay * state[1])
+        state[0] *= 1.0 - rate * decay
+        state[1] += 1.0
+        factor = dtype.type(-rate / state[0])
+        for t in range(L):
+            p[t * P + labels[start + t]] -= w
+            if t:
+                edge[labels[start + t - 1] * P + labels[start + t]] -= factor * w
+        for k in range(0, K * P, len(LANES)):
+            change = times(factor, mul(load(E, k, LANES), load(T, k, LANES)))
+            store(edge, k, add(load(edge, k, LANES), change))
+        scatter(plan, labels, start, L, p, factor, weights, mask, P, LANES)
+    return loss
+
+
+@kernel
+def perceive(plan, weights, late, mask, edge, late_edge, labels, offsets, order, count, LANES):
+    """Perceptron updates on sequences in this order: w += Ψ(y) − Ψ(ŷ) where they differ (Collins 2002).
+
+    ``late`` and ``late_edge`` add up count · update, count being the number of sequences seen so far, so
+    that w − late / count is the average over all of them. edge (P, P) flat, −inf where there is no
+    transition. Returns the wrong tokens, and the count.
+    """
+    P, dtype, longest, wrong = len(weights.base), weights.table.dtype, 0, 0
+    K = labels_of(weights)
+    for i in order:
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    s, turned = np.empty(longest * P, dtype), np.empty(P * P, dtype)
+    best, changed = np.empty(longest, np.int64), True
+    for k in range(P * P):
+        turned[k] = -np.inf
+    for i in order:
+        start, L = offsets[i], offsets[i + 1] - offsets[i]
+        if not L:
+            continue
+        if changed:
+            for a in range(K):
+                for b in range(K):
+                    turned[b * P + a] = edge[a * P + b]
+        scores(plan, weights, labels, start, L, s, P, LANES)
+        viterbi(s, edge, turned, best, L, K, P, LANES)
+        changed = False
+        for t in range(L):
+            y, guess = labels[start + t], best[t]
+            if y != guess:
+                changed, wrong = True, wrong + 1
+                for sign, label in ((1.0, y), (-1.0, guess)):
+                    one = dtype.type(sign)
+                    bump(plan, start + t, label, one, weights, mask, P)
+                    bump(plan, start + t, label, sign * count, late, mask, P)
+                    if t == 0:
+                        weights.first[label] += one
+                        late.first[label] += sign * count
+            if t and (y != guess or labels[start + t - 1] != best[t - 1]):
+                changed = True
+                right, other = labels[start + t - 1] * P + y, best[t - 1] * P + guess
+                edge[right] += dtype.type(1)
+                edge[other] -= dtype.type(1)
+                late_edge[right] += count
+                late_edge[other] -= count
+        count += 1
+    return wrong, count
+
+
+# Answers
+
+
+@kernel
+def token_scores(
+    indptr, indices, values, step, row, ptr, weights, offsets, first, last, node, LANES
+):
+    """node (N, K): the scores of tokens that no plan has, start and end of their sequences included."""
+    K, P = node.shape[1], len(weights.base)
+    s = np.empty(longest_of(offsets, first, last) * P, weights.table.dtype)
+    for i in range(first, last):
+        start, L = offsets[i], offsets[i + 1] - offsets[i]
+        if L:
+            scores_of_rows(indptr, indices, values, step, row, ptr, weights, start, L, s, P, LANES)
+        for t in range(L):
+            for c in range(K):
+                node[start + t, c] = s[t * P + c]
+
+
+@kernel
+def tag(
+    indptr, indices, values, step, row, ptr, weights, M, Mt, offsets, first, last, labels, value, LANES
+):  # fmt: skip
+    """The best path of each sequence. Given M = e and Mt = eᵀ (P, P). Filled labels (N,), value (n,)."""
+    K, P = labels_of(weights), len(weights.base)
+    s = np.empty(longest_of(offsets, first, last) * P, weights.table.dtype)
+    for i in range(first, last):
+        start, L = offsets[i], offsets[i + 1] - offsets[i]
+        value[i] = 0.0
+        if L:
+            scores_of_rows(indptr, indices, values, step, row, ptr, weights, start, L, s, P, LANES)
+            value[i] = viterbi(s, M, Mt, labels[start:], L, K, P, LANES)

@@ -1,0 +1,22 @@
+"""Where each weight lives: rows and a flat w in, scores out, and the adjoint of that map.
+
+    Full     a weight for every feature and label: tables, text
+    Pairs    weights for attribute–label pairs that training has, and transitions: sequences
+
+Solvers see a flat w and nothing of its shape.
+"""
+
+from .base import Layout, as_matrix, csr_arguments
+from .full import Full, Weights, padded, two_classes
+from .pairs import Pairs
+
+__all__ = [
+    "Full",
+    "Layout",
+    "Pairs",
+    "Weights",
+    "as_matrix",
+    "csr_arguments",
+    "padded",
+    "two_classes",
+]

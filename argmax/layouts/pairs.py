@@ -1,0 +1,337 @@
+"""Weights for attribute–label pairs, for the first label of a sequence, and for transitions.
+
+    S_t(c) = Σ_{a at t} x_t(a) w(a, c)  [ + start(c) if t is first ]         e(a, b) = transitions
+
+    flat w = [ light | heavy | once | start (K,) | transitions (states, K) ]
+
+``kernels.attributes`` says what light, heavy and once are. Only pairs that exist have a weight: those
+observed in training, or all. What is not in w has weight 0 and no gradient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..errors import InvalidInput
+from ..records import Csr, Floats, Ints
+from .base import Layout, csr_arguments
+
+if TYPE_CHECKING:  # kernels are imported where they are used: classifiers need none of these
+    from ..kernels.attributes import Plan, Weights
+
+__all__ = ["Pairs"]
+
+HEAVY = 1.25
+"""An attribute is heavy if it occurs at least so many times as often as a row has lanes."""
+
+Mask = NDArray[np.bool_]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Pairs(Layout):
+    """Attributes × labels, as a list of the pairs that exist.
+
+    >>> import numpy as np
+    >>> from argmax.layouts import Pairs
+    >>> from argmax.records import Csr
+    >>> rows = Csr(np.array([0, 2, 3]), np.array([0, 1, 1]), None, 2)  # attributes 0, 1; then 1
+    >>> layout = Pairs.observed(rows, np.array([0, 2]), 3)
+    >>> layout.size  # (0, 0), (1, 0), (1, 2), and nine transitions
+    12
+    >>> layout.named(np.arange(12.0))["coef"].toarray()
+    array([[0., 1.],
+           [0., 0.],
+           [0., 2.]])
+    """
+
+    features: int  # d
+    labels: int  # K
+    row: Ints  # (d,): the row of a heavy attribute, −1 for the others
+    ptr: Ints  # (d + 1,): where the light pairs of an attribute are
+    codes: Ints  # (light pairs,): their labels
+    heavy: Ints  # (heavy + 1,): where the heavy pairs of a row are
+    heavy_codes: Ints  # (heavy pairs,)
+    once: Mask  # (d,): attributes of a single token, gathered into one variable each token
+    slots: int = 0  # how many such variables
+    start: bool = False
+    states: int = 0  # rows of the table of transitions; 0: no transitions
+    precise: bool = False
+    intercept: bool = False
+    compiled: bool = True
+
+    # Making one
+
+    @classmethod
+    def observed(
+        cls,
+        rows: Csr,
+        labels: Ints,
+        K: int,
+        *,
+        fold: bool = False,
+        every: bool = False,
+        **options: Any,
+    ) -> Pairs:
+        """The pairs that occur in rows with these labels; with ``every``, each attribute with each label.
+
+        ``fold`` gathers the attributes of a single token (see ``kernels.attributes``).
+        """
+        from ..kernels import attributes
+
+        indptr, indices, _, _ = csr_arguments(rows)
+        d, used = rows.width, indices[int(indptr[0]) : int(indptr[-1])]
+        counts = np.zeros(d, np.int32)
+        attributes.count(used, counts)
+        lanes = _width(K, 4)[1]
+        once = (counts == 1) if fold else np.zeros(d, bool)
+        if every:
+            heavy = np.arange(d + 1, dtype=np.int64) * K
+            codes = np.tile(np.arange(K, dtype=_code(K)), d)
+            row, ptr = np.arange(d, dtype=np.int32), np.zeros(d + 1, np.int32)
+            light, slots = np.zeros(0, _code(K)), 0
+            return cls(
+                d, K, row, ptr, light, heavy, codes, np.zeros(d, bool), slots, **_plain(options, K)
+            )
+        begin = np.zeros(d + 1, np.int64)
+        np.cumsum(counts, out=begin[1:])
+        sizes = np.zeros(d, np.int32)
+        found = attributes.count_pairs(
+            indptr - indptr[0], used, labels.astype(_code(K)), begin, K, sizes
+        )
+        many = counts >= HEAVY * lanes
+        row = np.where(many, np.cumsum(many) - 1, -1).astype(np.int32)
+        lighter = ~many & ~once
+        ptr = np.zeros(d + 1, np.int32)
+        np.cumsum(np.where(lighter, sizes, 0), out=ptr[1:])
+        heavy = np.zeros(int(many.sum()) + 1, np.int64)
+        np.cumsum(sizes[many], out=heavy[1:])
+        codes, more = np.empty(int(ptr[-1]), _code(K)), np.empty(int(heavy[-1]), _code(K))
+        attributes.list_pairs(found, begin, np.flatnonzero(lighter), K, codes)
+        attributes.list_pairs(found, begin, np.flatnonzero(many), K, more)
+        slots = 0
+        if fold:
+            tokens = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
+            slots = len(np.unique(tokens[once[used]]))
+        return cls(d, K, row, ptr, codes, heavy, more, once, slots, **_plain(options, K))
+
+    @classmethod
+    def of(cls, coef: Any, **options: Any) -> Pairs:
+        """The layout of given weights (d, K), sparse: a pair for every stored entry, none of them folded.
+
+        Attributes with many labels are heavy: what counts in prediction is the work of one token.
+        """
+        table = sp.csr_array(coef)
+        table.sort_indices()
+        (d, K), sizes = table.shape, np.diff(table.indptr)
+        many = sizes > _width(K, 4)[1] / 4
+        row = np.where(many, np.cumsum(many) - 1, -1).astype(np.int32)
+        ptr, heavy = np.zeros(d + 1, np.int32), np.zeros(int(many.sum()) + 1, np.int64)
+        np.cumsum(np.where(many, 0, sizes), out=ptr[1:])
+        np.cumsum(sizes[many], out=heavy[1:])
+        codes, inside = table.indices.astype(_code(K)), np.repeat(many, sizes)
+        parts = codes[~inside], heavy, codes[inside]
+        return cls(d, K, row, ptr, *parts, np.zeros(d, bool), 0, **_plain(options, K))
+
+    # Shape
+
+    @property
+    def lanes(self) -> Any:
+        """Lanes worked on together, as kernels take them."""
+        return _width(self.labels, self.dtype.itemsize)[0]
+
+    @property
+    def width(self) -> int:
+        return int(_width(self.labels, self.dtype.itemsize)[1])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float64 if self.precise else np.float32)
+
+    @property
+    def bounds(self) -> tuple[int, int, int, int, int]:
+        """Where light, heavy, once, start and transitions end in w."""
+        light, heavy = len(self.codes), len(self.heavy_codes)
+        pairs = light + heavy
+        start = pairs + self.slots + (self.labels if self.start else 0)
+        return light, pairs, pairs + self.slots, start, start + self.states * self.labels
+
+    @property
+    def size(self) -> int:
+        return self.bounds[-1]
+
+    @property
+    def free(self) -> slice:
+        return slice(0, 0)
+
+    def rounded(self, sparse: bool, dtype: np.dtype[Any]) -> bool:
+        return not self.precise
+
+    # Weights
+
+    def edge(self, w: Floats) -> Floats | None:
+        """The table of transitions (states, K), a view."""
+        return w[self.bounds[3] :].reshape(self.states, self.labels) if self.states else None
+
+    def first(self, w: Floats) -> Floats:
+        """Scores of the first label (K,); zeros if there are no weights for it."""
+        _, _, once, start, _ = self.bounds
+        return w[once:start] if self.start else np.zeros(self.labels)
+
+    def weights(
+        self, w: Floats, first: Mask | None = None, last: Mask | None = None, run: Any = None
+    ) -> Weights:
+        """w as kernels read it; the masks say which labels a sequence may begin and end with."""
+        from ..kernels import attributes
+        from ..kernels.attributes import Weights
+
+        light, pairs, once, _, _ = self.bounds
+        P, dtype = self.width, self.dtype
+        table = np.zeros((len(self.heavy) - 1) * P, dtype)
+        values = w[light:pairs].astype(dtype)
+        ranges = _ranges(len(self.heavy) - 1)
+
+        def piece(i: int) -> None:
+            attributes.expand(values, self.heavy, self.heavy_codes, *ranges[i], P, table)
+
+        _serially(piece, len(ranges)) if run is None else run(piece, len(ranges))
+        base = np.full(P, -np.inf, dtype)
+        base[: self.labels] = 0.0
+        begin, end = np.zeros(P, dtype), np.zeros(P, dtype)
+        begin[: self.labels] = self.first(w)
+        for vector, mask in ((begin, first), (end, last)):
+            if mask is not None:
+                vector[: self.labels][~mask] = -np.inf
+        return Weights(
+            table,
+            w[:light].astype(dtype),
+            self.codes,
+            w[pairs:once].astype(dtype),
+            base,
+            begin,
+            end,
+        )
+
+    def named(self, w: Floats) -> dict[str, Any]:
+        """coef (K, d) sparse, start (K,), transitions (states, K). Folded weights are not in coef."""
+        attribute, code = self._places()
+        place = (w[: len(code)], (code, attribute))
+        coef = sp.csc_array(place, shape=(self.labels, self.features))
+        edge = self.edge(w)
+        return {
+            "coef": coef,
+            "start": self.first(w).copy(),
+            "transitions": np.zeros((self.labels,) * 2) if edge is None else edge.copy(),
+        }
+
+    # Folded weights
+
+    def unfolded(self, w: Floats, rows: Csr, labels: Ints) -> tuple[Pairs, Floats]:
+        """The same weights without variables for several attributes; given the rows of training."""
+        parts = self.named(w)
+        coef = parts["coef"]
+        if self.slots:
+            plan = self.plan(rows)
+            tokens = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
+            used = rows.indices[int(rows.indptr[0]) : int(rows.indptr[-1])]
+            where = np.flatnonzero(self.once[used])
+            t = tokens[where]
+            _, pairs, once, _, _ = self.bounds
+            values = w[pairs:once][plan.slot[t]] / plan.root[t]
+            more = sp.csc_array((values, (labels[t], used[where])), shape=coef.shape)
+            coef = coef + more
+        layout = Pairs.of(coef.T, start=self.start, states=self.states, precise=self.precise)
+        return layout, layout.pack(coef.T, parts["start"], self.edge(w))
+
+    def pack(self, coef: Any, start: Floats | None = None, edge: Floats | None = None) -> Floats:
+        """The flat w of weights (d, K); what this layout has no pair for is left out, and what is folded."""
+        w = np.zeros(self.size)
+        _, pairs, once, end, _ = self.bounds
+        w[:pairs] = _stored(sp.csr_array(coef), *self._places())
+        if self.start and start is not None:
+            w[once:end] = start
+        if self.states and edge is not None:
+            w[end:] = np.asarray(edge).ravel()
+        return w
+
+    def _places(self) -> tuple[Ints, Ints]:
+        """The attribute and the label of every pair, light and heavy."""
+        light = np.repeat(np.arange(self.features), np.diff(self.ptr))
+        heavy = np.repeat(np.flatnonzero(self.row >= 0), np.diff(self.heavy))
+        codes = np.concatenate([self.codes, self.heavy_codes]).astype(np.int64)
+        return np.concatenate([light, heavy]), codes
+
+    # What tokens have
+
+    def plan(self, rows: Csr) -> Plan:
+        """What each token has, for kernels."""
+        from ..kernels import attributes
+        from ..kernels.attributes import Plan
+
+        indptr, indices, values, step = csr_arguments(rows)
+        if rows.width != self.features:
+            raise InvalidInput(
+                f"the rows have {rows.width} features; the model has {self.features}."
+            )
+        N, kind = len(rows), np.int64
+        heavy, light = np.zeros(N + 1, kind), np.zeros(N + 1, kind)
+        slot, root = np.empty(N, np.int32), np.empty(N, self.dtype)
+        given = (self.row, self.ptr, self.once)
+        attributes.plan_sizes(indptr, indices, *given, heavy, light, slot, root)
+        values = np.asarray(values, self.dtype)
+        shape = (int(heavy[-1]), int(light[-1])) if step else (1, 1)
+        plan = Plan(
+            heavy, np.empty(int(heavy[-1]), np.int32), np.ones(shape[0], self.dtype),
+            light, np.empty(int(light[-1]), np.int32), np.ones(shape[1], self.dtype),
+            step, slot, root,
+        )  # fmt: skip
+        attributes.fill_plan(indptr, indices, values, step, *given, plan)
+        return plan
+
+
+def _stored(table: Any, rows: Ints, columns: Ints) -> Floats:
+    """The entries of a sparse table at these places; 0 where none is stored."""
+    table.sort_indices()
+    K = table.shape[1]
+    keys = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr)) * K + table.indices
+    if not len(keys):
+        return np.zeros(len(rows))
+    wanted = rows * K + columns
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[at] == wanted, table.data[at], 0.0)
+
+
+def _code(K: int) -> Any:
+    return np.uint8 if K <= 256 else np.uint16 if K <= 65536 else np.int32
+
+
+def _plain(options: dict[str, Any], K: int) -> dict[str, Any]:
+    """``transitions=True`` is a table of order 1."""
+    options = dict(options)
+    if options.pop("transitions", True) and "states" not in options:
+        options["states"] = K
+    return options
+
+
+def _width(K: int, itemsize: int) -> tuple[Any, int]:
+    """Lanes worked on together, and those of a row."""
+    from ..kernels.chain import width
+
+    found: tuple[Any, int] = width(K, itemsize)  # type: ignore[no-untyped-call]
+    return found
+
+
+def _ranges(count: int, pieces: int = 8) -> list[tuple[int, int]]:
+    bounds = np.linspace(0, count, pieces + 1).astype(int)
+    return [(int(a), int(b)) for a, b in pairwise(bounds)]
+
+
+def _serially(piece: Any, count: int) -> None:
+    for i in range(count):
+        piece(i)

@@ -1,0 +1,71 @@
+"""One pass over a shard: what an engine runs, from weights to sums.
+
+    evaluate    w          Σ loss and its gradient; leaves scores behind
+    curvature   v          Σ Ψᵀ H_i Ψ v, from the scores left behind
+    direction   v          leaves Ψ v behind
+    along       step       Σ loss and slope at scores + step · (Ψ v), without touching x
+    conjugate   scale      the dual value of the residuals
+
+``rows`` has them for weights of every feature and label, ``sequences`` for attribute–label pairs: this file
+asks one of the two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..engines import Crew, Shard, Stamp
+from ..engines.base import Sums
+from ..layouts import Full
+from . import rows
+from .problem import Problem
+from .rows import conjugate, curvature, diagonal, gram, hessian, outputs, shifted
+
+__all__ = [
+    "Problem",
+    "along",
+    "at_zero",
+    "conjugate",
+    "curvature",
+    "diagonal",
+    "direction",
+    "evaluate",
+    "gram",
+    "hessian",
+    "outputs",
+    "shifted",
+]
+
+
+def _of(problem: Problem) -> Any:
+    if isinstance(problem.layout, Full):
+        return rows
+    from . import sequences  # which imports kernels: nothing that classifiers should wait for
+
+    return sequences
+
+
+def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
+    """{"value": Σ s_i loss_i(w), "gradient": its gradient}."""
+    sums: Sums = _of(problem).evaluate(shard, crew, problem, stamp)
+    return sums
+
+
+def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
+    """{"value": Σ s_i loss_i(0)}, the yardstick that ``tol`` is measured with."""
+    sums: Sums = _of(problem).at_zero(shard, crew, problem)
+    return sums
+
+
+def direction(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp) -> Sums:
+    """Leaves the scores of a point and of a direction behind, for ``along``."""
+    sums: Sums = _of(problem).direction(shard, crew, problem, stamp, line)
+    return sums
+
+
+def along(
+    shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp, step: float
+) -> Sums:
+    """{"value", "slope"} of Σ s_i loss_i at w + step · v."""
+    sums: Sums = _of(problem).along(shard, crew, problem, stamp, line, step)
+    return sums

@@ -1,0 +1,267 @@
+"""Passes over label sequences with weights for attribute–label pairs (``layouts.Pairs``).
+
+A shard is cut into parts of whole sequences, by its data alone. Each part fills a gradient of its own, and
+the parts are added in order, ranges of weights side by side: the same bits for any number of threads.
+
+Nothing of a pass is left behind: scores of a long corpus would take more memory than its text. A line search
+therefore evaluates anew, which L-BFGS seldom asks for.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..engines import Crew, Shard, Stamp
+from ..engines.base import Sums
+from ..errors import Unsupported
+from ..kernels import attributes, chain, tagging
+from ..kernels.attributes import Plan, Weights
+from ..losses import Log, SoftmaxMargin
+from ..records import Csr, Floats, Ints, Scores, Structures, Truth
+from ..spaces import Chain
+from .problem import Problem
+
+__all__ = ["along", "at_zero", "direction", "evaluate", "plan_of", "read_weights"]
+
+PARTS = 16
+"""Parts of a shard at most, and at least so many tokens each:"""
+
+PART_TOKENS = 2000
+
+
+class Prepared(NamedTuple):
+    """What a shard's sequences look like to kernels, and memory for the gradients of its parts."""
+
+    plan: Plan
+    offsets: Ints
+    parts: list[tuple[int, int]]
+    tables: Floats  # (parts, heavy · P)
+    light: Floats  # (parts, light pairs)
+
+
+def plan_of(shard: Shard, problem: Problem) -> Prepared:
+    """Made at the first pass over a shard and kept there."""
+
+    def make() -> Prepared:
+        structures, layout = shard.structures, problem.pairs
+        assert isinstance(structures.rows, Csr)
+        offsets = offsets_of(structures)
+        parts = _parts(offsets)
+        plan = layout.plan(structures.rows)
+        tables = np.zeros((len(parts), (len(layout.heavy) - 1) * layout.width), layout.dtype)
+        return Prepared(
+            plan, offsets, parts, tables, np.zeros((len(parts), len(layout.codes)), layout.dtype)
+        )
+
+    prepared: Prepared = shard.made(("plan", problem.pairs.precise), make)
+    return prepared
+
+
+def offsets_of(structures: Structures) -> Ints:
+    """Where each sequence starts; every row is one, where nothing is said."""
+    if structures.offsets is None:
+        return np.arange(structures.nodes + 1)
+    return np.ascontiguousarray(structures.offsets, np.int64)
+
+
+def _parts(offsets: Ints) -> list[tuple[int, int]]:
+    """Ranges of sequences with about the same number of tokens."""
+    tokens = int(offsets[-1] - offsets[0])
+    count = int(np.clip(tokens // PART_TOKENS, 1, PARTS))
+    bounds = np.searchsorted(offsets, offsets[0] + np.linspace(0, tokens, count + 1))
+    bounds[0], bounds[-1] = 0, len(offsets) - 1
+    bounds = np.unique(bounds)
+    return [(int(a), int(b)) for a, b in pairwise(bounds)]
+
+
+def read_weights(problem: Problem, w: Floats, run: Any = None) -> Weights:
+    """w as kernels read it, with the constraints of the space."""
+    space = problem.space
+    assert isinstance(space, Chain)
+    rules = space.constraints
+    first, last = (None, None) if rules is None else (rules.start, rules.end)
+    return problem.pairs.weights(w, first, last, run)
+
+
+def transitions(problem: Problem, w: Floats) -> tagging.Tables:
+    """The table of transitions as kernels read it."""
+    layout, space = problem.pairs, problem.space
+    assert isinstance(space, Chain)
+    edge = layout.edge(w)
+    edge = np.zeros((layout.labels,) * 2) if edge is None else np.array(edge)
+    if space.constraints is not None:
+        edge[~space.constraints.follow] = -np.inf
+    P = layout.width
+    E, Et = np.empty(P * P, layout.dtype), np.empty(P * P, layout.dtype)
+    return tagging.Tables(edge, E, Et, chain.tables(edge, E, Et))
+
+
+def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
+    """{"value": Σ s_i loss_i(w), "gradient": its gradient}."""
+    if not _fusible(problem):
+        return _evaluate_by_parts(shard, crew, problem, stamp)
+    layout, truth = problem.pairs, shard.truth
+    prepared = plan_of(shard, problem)
+    plan, parts = prepared.plan, prepared.parts
+    weights, tables = read_weights(problem, stamp.w, crew.run), transitions(problem, stamp.w)
+    K = layout.labels
+    weight = np.ones(1) if truth.weight is None else truth.weight
+    allowed = np.zeros((0, K), bool) if truth.allowed is None else truth.allowed
+    cost = np.zeros((0, K), layout.dtype) if truth.cost is None else truth.cost.astype(layout.dtype)
+    value, singles = np.zeros(len(prepared.offsets) - 1), np.zeros(layout.slots, layout.dtype)
+    firsts, edges = np.zeros((len(parts), layout.width)), np.zeros((len(parts), K, K))
+
+    def out(p: int) -> Weights:
+        memory = prepared.tables[p], prepared.light[p], layout.codes, singles
+        return Weights(*memory, weights.base, firsts[p], weights.last)
+
+    def part(p: int) -> None:
+        prepared.tables[p], prepared.light[p] = 0.0, 0.0
+        tagging.log_loss(
+            plan, weights, tables, truth.labels, allowed, cost, prepared.offsets, *parts[p], weight, out(p),
+            edges[p], value, layout.lanes,
+        )  # fmt: skip
+
+    crew.run(part, len(parts))
+    # Hardly ever: the scores of a sequence are too far apart for the kernel.
+    for i in np.flatnonzero(np.isnan(value)).tolist():
+        p = next(p for p, (_, last) in enumerate(parts) if i < last)
+        given = (shard, problem, prepared, weights, tables.edge)
+        value[i] = _one_sequence(*given, i, out(p), edges[p])
+    gradient = _added_up(crew, problem, prepared, singles, firsts, edges)
+    return {"value": float(value.sum()), "gradient": gradient}
+
+
+def _one_sequence(
+    shard: Shard,
+    problem: Problem,
+    prepared: Prepared,
+    weights: Weights,
+    edge: Floats,
+    i: int,
+    out: Weights,
+    edges: Floats,
+) -> float:
+    """Loss and gradient of one sequence, by the space itself, which finds a way to sum anything."""
+    layout, offsets = problem.pairs, prepared.offsets
+    nodes = slice(int(offsets[i]), int(offsets[i + 1]))
+    truth = shard.truth.block(slice(i, i + 1), nodes)
+    node = np.empty((nodes.stop - nodes.start, layout.labels))
+    given = (shard.truth.labels, offsets, i, i + 1)
+    tagging.part_scores(prepared.plan, weights, *given, node, layout.lanes)
+    scores = Scores(node, edge[None], np.array([0, len(node)]))
+    residual = Scores(np.empty_like(node), np.zeros((1, *edge.shape)), scores.offsets)
+    plain = Chain(layout.labels)  # the constraints are in the scores
+    if truth.allowed is None:
+        value = float(problem.loss.evaluate(plain, scores, truth, residual)[0])
+    else:
+        value = _marginal_loss(plain, scores, truth, residual)
+    tagging.part_adjoint(prepared.plan, out, *given, residual.node, layout.lanes)
+    assert residual.edge is not None
+    edges += residual.edge[0]
+    return value
+
+
+def _marginal_loss(space: Chain, scores: Scores, truth: Truth, residual: Scores) -> float:
+    """weight (log Z − log Z of the allowed labels), and its gradient."""
+    total, every = space.marginals(scores, truth.weight)
+    assert truth.allowed is not None
+    some = Scores(np.where(truth.allowed, scores.node, -np.inf), scores.edge, scores.offsets)
+    right, allowed = space.marginals(some, truth.weight)
+    residual.node[:] = every.node - allowed.node
+    if residual.edge is not None and every.edge is not None and allowed.edge is not None:
+        residual.edge[:] = every.edge - allowed.edge
+    weight = 1.0 if truth.weight is None else float(truth.weight[0])
+    return weight * float(total.value[0] - right.value[0])
+
+
+def _fusible(problem: Problem) -> bool:
+    """Whether one kernel can do it all: transitions of order 1, sums over all paths."""
+    layout = problem.pairs
+    return isinstance(problem.loss, Log | SoftmaxMargin) and layout.states in (0, layout.labels)
+
+
+def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
+    """``evaluate`` for any loss and order: scores of a part, what the loss makes of them, and back."""
+    layout, prepared = problem.pairs, plan_of(shard, problem)
+    plan, parts, offsets = prepared.plan, prepared.parts, prepared.offsets
+    weights, edge, K = layout.weights(stamp.w, run=crew.run), layout.edge(stamp.w), layout.labels
+    if shard.truth.allowed is not None:
+        raise Unsupported("several labels a token need loss='log' and order=1.")
+    singles = np.zeros(layout.slots, layout.dtype)
+    firsts = np.zeros((len(parts), layout.width))
+    edges = np.zeros((len(parts), layout.states, K))
+
+    def part(p: int) -> float:
+        (first, last), table, listed = parts[p], prepared.tables[p], prepared.light[p]
+        table[:], listed[:] = 0.0, 0.0
+        nodes = slice(int(offsets[first]), int(offsets[last]))
+        truth = shard.truth.block(slice(first, last), nodes)
+        node = np.empty((nodes.stop - nodes.start, K))
+        given = (plan, weights, shard.truth.labels, offsets, first, last)
+        tagging.part_scores(*given, node, layout.lanes)
+        tables = None if edge is None else edge[None]
+        scores = Scores(node, tables, offsets[first : last + 1] - offsets[first])
+        residual = Scores(
+            np.empty_like(node), None if edge is None else edges[p : p + 1], scores.offsets
+        )
+        values = problem.loss.evaluate(problem.space, scores, truth, residual)
+        out = Weights(table, listed, layout.codes, singles, weights.base, firsts[p], weights.last)
+        tagging.part_adjoint(plan, out, *given[2:], residual.node, layout.lanes)
+        return float(values.sum())
+
+    value = sum(crew.run(part, len(parts)))
+    gradient = _added_up(crew, problem, prepared, singles, firsts, edges)
+    return {"value": value, "gradient": gradient}
+
+
+def _added_up(
+    crew: Crew, problem: Problem, prepared: Prepared, singles: Floats, firsts: Floats, edges: Floats
+) -> Floats:
+    """The gradient, from those of the parts."""
+    layout = problem.pairs
+    light, pairs, once, start, _ = layout.bounds
+    gradient = np.empty(layout.size)
+    rows = _ranges(len(layout.heavy) - 1)
+    some = _ranges(light)
+
+    def collected(i: int) -> None:
+        attributes.collect(
+            prepared.tables, layout.heavy, layout.heavy_codes, *rows[i], layout.width, gradient[light:pairs]
+        )  # fmt: skip
+        low, high = some[i]
+        prepared.light[:, low:high].sum(axis=0, out=gradient[low:high])
+
+    crew.run(collected, len(rows))
+    gradient[pairs:once] = singles
+    if layout.start:
+        gradient[once:start] = firsts.sum(axis=0)[: layout.labels]
+    if layout.states:
+        gradient[start:] = edges.sum(axis=0).ravel()
+    return gradient
+
+
+def _ranges(count: int, pieces: int = 16) -> list[tuple[int, int]]:
+    bounds = np.linspace(0, count, pieces + 1).astype(int)
+    return [(int(a), int(b)) for a, b in pairwise(bounds)]
+
+
+def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
+    """{"value": Σ s_i loss_i(0)}, the yardstick that ``tol`` is measured with."""
+    return {"value": evaluate(shard, crew, problem, Stamp(np.zeros(problem.layout.size)))["value"]}
+
+
+def direction(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp) -> Sums:
+    """Nothing can be left behind."""
+    return {}
+
+
+def along(
+    shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp, step: float
+) -> Sums:
+    """{"value", "slope"} of Σ s_i loss_i at w + step · v."""
+    sums = evaluate(shard, crew, problem, Stamp(stamp.w + step * line.w))
+    return {"value": sums["value"], "slope": float(sums["gradient"] @ line.w)}

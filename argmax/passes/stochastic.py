@@ -1,0 +1,148 @@
+"""Steps on single sequences, for weights of attribute–label pairs: what stochastic solvers run.
+
+    Walk     a w that changes after every sequence, in the form that kernels change: scale · (table, lists, …)
+
+Serial by nature, and in the memory of this process. (Mixing the w of several threads that went their own ways
+was worse than one thread's, in time too.)
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from ..engines import Shard
+from ..kernels import attributes, tagging
+from ..kernels.attributes import Weights
+from ..records import Floats, Ints
+from ..spaces import Chain
+from .problem import Problem
+from .sequences import plan_of
+
+__all__ = ["Walk"]
+
+
+@final
+class Walk:
+    """Weights on the way: ``descend`` takes gradient steps, ``perceive`` perceptron updates.
+
+    Given the shard and the problem, and w to start with.
+    """
+
+    def __init__(self, shard: Shard, problem: Problem, w: Floats) -> None:
+        layout, space = problem.pairs, problem.space
+        assert isinstance(space, Chain)
+        self.shard, self.problem, self.layout = shard, problem, layout
+        self.prepared = plan_of(shard, problem)
+        self.rules = space.constraints
+        self.truth = shard.truth
+        K, P, dtype = layout.labels, layout.width, layout.dtype
+        # The table holds whole rows; what is no pair must stay 0 in it.
+        self.mask = self._expanded(np.ones(layout.bounds[1]))
+        self.closed = np.zeros(P, dtype)  # −inf for labels that no sequence may begin with
+        self.edge_closed = np.full((P, P), -np.inf, dtype)
+        self.edge_closed[:K, :K] = 0.0
+        if self.rules is not None:
+            self.closed[:K][~self.rules.start] = -np.inf
+            self.edge_closed[:K, :K][~self.rules.follow] = -np.inf
+        self.state = np.array([1.0, 0.0])
+        self.set(w)
+
+    def __len__(self) -> int:
+        return len(self.prepared.offsets) - 1
+
+    def _expanded(self, pairs: Floats) -> Floats:
+        layout, light = self.layout, self.layout.bounds[0]
+        table = np.zeros((len(layout.heavy) - 1) * layout.width, layout.dtype)
+        rows = len(layout.heavy) - 1
+        values = pairs[light:].astype(layout.dtype)
+        attributes.expand(values, layout.heavy, layout.heavy_codes, 0, rows, layout.width, table)
+        return table
+
+    def set(self, w: Floats) -> None:
+        """Go on from w."""
+        layout, K = self.layout, self.layout.labels
+        rules = self.rules
+        first, last = (None, None) if rules is None else (rules.start, rules.end)
+        self.weights: Weights = layout.weights(w, first, last)
+        self.edge = self.edge_closed.copy()
+        table = layout.edge(w)
+        if table is not None:
+            self.edge[:K, :K] += table
+        self.edge = self.edge.ravel()
+        self.state[0] = 1.0
+
+    def copy(self) -> Walk:
+        """Another one at the same place."""
+        other = object.__new__(Walk)
+        other.__dict__.update(vars(self))
+        changing = {"table", "light", "once", "first"}
+        other.weights = Weights(
+            *(
+                a.copy() if n in changing else a
+                for n, a in zip(Weights._fields, self.weights, strict=True)
+            )
+        )
+        other.edge, other.state = self.edge.copy(), self.state.copy()
+        return other
+
+    def late(self) -> Walk:
+        """Zeros of the same form, in float64: counts times updates do not fit into float32."""
+        other = self.copy()
+        zeros = {"table", "light", "once", "first"}
+        other.weights = Weights(
+            *(
+                np.zeros(a.shape) if n in zeros else a
+                for n, a in zip(Weights._fields, self.weights, strict=True)
+            )
+        )
+        other.edge, other.state = np.zeros(self.edge.shape), np.array([1.0, 0.0])
+        return other
+
+    def flat(self) -> Floats:
+        """w."""
+        weights, edge = self.weights, self.edge
+        layout, K, P = self.layout, self.layout.labels, self.layout.width
+        light, pairs, once, start, _ = layout.bounds
+        w = np.empty(layout.size)
+        w[:light], w[pairs:once] = weights.light, weights.once
+        rows = len(layout.heavy) - 1
+        attributes.collect(
+            weights.table[None, :], layout.heavy, layout.heavy_codes, 0, rows, P, w[light:pairs]
+        )
+        if layout.start:
+            first = weights.first[:K].astype(float)
+            w[once:start] = np.where(np.isfinite(first), first, 0.0)
+        if layout.states:
+            table = edge.reshape(P, P)[:K, :K].astype(float)
+            w[start:] = np.where(np.isfinite(table), table, 0.0).ravel()
+        w *= self.state[0]
+        return w
+
+    def descend(self, order: Ints, eta: float, decay: float) -> float:
+        """Gradient steps on the sequences of ``order``; the sum of their losses before each step."""
+        truth, dtype = self.truth, self.layout.dtype
+        weight = np.ones(1) if truth.weight is None else truth.weight
+        cost = np.zeros((0, 1), dtype) if truth.cost is None else truth.cost.astype(dtype)
+        loss = tagging.descend(
+            self.prepared.plan, self.weights, self.mask, self.edge, truth.labels, self.prepared.offsets,
+            order, weight, self.state, eta, decay, cost, self.layout.lanes,
+        )  # fmt: skip
+        self._kept_closed()
+        return float(loss)
+
+    def perceive(self, order: Ints, late: Walk, count: int) -> tuple[int, int]:
+        """Perceptron updates; ``late`` adds up count · update. Returns the wrong tokens, and the count."""
+        wrong, count = tagging.perceive(
+            self.prepared.plan, self.weights, late.weights, self.mask, self.edge, late.edge,
+            self.truth.labels, self.prepared.offsets, order, count, self.layout.lanes,
+        )  # fmt: skip
+        self._kept_closed()
+        return int(wrong), int(count)
+
+    def _kept_closed(self) -> None:
+        if not self.layout.start:
+            self.weights.first[:] = self.closed
+        if not self.layout.states:
+            self.edge[:] = self.edge_closed.ravel()
