@@ -4,10 +4,9 @@
 
     d = −H g,  H from the last m pairs s = w₊ − w, y = g₊ − g and H₀ = γ A⁻¹ (``preconditioner``)
 
-Liu and Nocedal 1989, two-loop recursion (Nocedal and Wright 2006, algorithm 7.4); A by Böhning 1992, then
-refreshed by the mean curvature after a few iterations, because fitted probabilities curve far less than
-the bound allows. The pairs survive a refresh: they describe F, and only H₀ changes (dropping them cost a
-tenth more passes on letter and satimage).
+Liu and Nocedal 1989; the recursion is in ``pairs``. A by Böhning 1992, then refreshed by the mean curvature
+after a few iterations, because fitted probabilities curve far less than the bound allows. The pairs survive a
+refresh: they describe F, and only H₀ changes (dropping them cost a tenth more passes on letter and satimage).
 
 Steps: w + d is evaluated in full (one pass); only if it fails the Wolfe conditions is the line searched,
 on scores alone. Ends with Newton steps where they are cheap, since those reach the last digits.
@@ -15,7 +14,6 @@ on scores alone. Ends with Newton steps where they are cheap, since those reach 
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any, final
 
 import numpy as np
@@ -26,8 +24,9 @@ from .averaged import averaged_start, possible
 from .base import Solver, begin
 from .line_search import CURVATURE, DECREASE, search
 from .newton_cg import polish
+from .pairs import Pairs, Products
 from .preconditioner import Preconditioner
-from .report import Report, Values
+from .report import Report
 
 __all__ = ["LBFGS"]
 
@@ -62,7 +61,9 @@ class LBFGS(Solver):
             start = averaged_start(objective, start, self.warmup, report)
         objective, point, kept = begin(self, objective, start, report, state)
         precondition = Preconditioner(objective)
-        pairs = _Pairs(self.memory or min(20, max(8, 2**20 // (16 * objective.size))))
+        memory = self.memory or min(20, max(8, 2**20 // (16 * objective.size)))
+        plain = precondition.kind == "none"
+        pairs = Products(objective, memory) if plain else Pairs(precondition, memory)
         if kept:
             precondition.restore(kept)
             pairs.restore(kept)
@@ -75,30 +76,30 @@ class LBFGS(Solver):
                     break
             if report.passes in self.refresh and precondition.kind != "none":
                 precondition.refresh(point, mean=True)
-            following = self._step(objective, point, pairs, precondition)
+            following = self._step(objective, point, pairs)
             if following is None and pairs:
                 pairs.clear()  # start over from the plain preconditioned gradient
-                following = self._step(objective, point, pairs, precondition)
+                following = self._step(objective, point, pairs)
             # float32 noise may hide the way: go on in float64.
             if following is None and objective.rounded:
                 return self.minimise(objective.precise(), point.w, report, state=True)
             if following is None:
                 report.stop("stalled", "no step makes progress any more")
                 break
-            pairs.add(following.w - point.w, following.gradient - point.gradient)
+            move = objective.combined(1.0, following.w, -1.0, point.w)
+            turn = objective.combined(1.0, following.gradient, -1.0, point.gradient)
+            pairs.add(move, turn)
             point = following
         point = polish(objective, point, report, precondition)
         return report.solution(objective, point, self.name, state=True)
 
-    def _step(
-        self, objective: Objective, point: Point, pairs: _Pairs, precondition: Preconditioner
-    ) -> Point | None:
-        direction = pairs.direction(point.gradient, precondition)
-        slope = float(point.gradient @ direction)
+    def _step(self, objective: Objective, point: Point, pairs: Pairs | Products) -> Point | None:
+        direction = pairs.direction(point.gradient)
+        slope = objective.dot(point.gradient, direction)
         if not slope < 0 or not np.isfinite(slope):
             return None
-        trial = objective.at(point.w + direction)
-        ahead = float(trial.gradient @ direction)
+        trial = objective.at(objective.combined(1.0, point.w, 1.0, direction))
+        ahead = objective.dot(trial.gradient, direction)
         if trial.value <= point.value + DECREASE * slope and abs(ahead) <= -CURVATURE * slope:
             return trial
         step = search(point.line(direction), point.value, slope, 0.5 if ahead > 0 else 2.0)
@@ -106,54 +107,3 @@ class LBFGS(Solver):
             return None
         following = objective.at(point.w + step * direction)
         return following if following.value < point.value else None
-
-
-@final
-class _Pairs:
-    """The last m pairs (s, y) and the two-loop recursion over them."""
-
-    def __init__(self, memory: int) -> None:
-        self._pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=memory)
-
-    def __bool__(self) -> bool:
-        return bool(self._pairs)
-
-    def clear(self) -> None:
-        self._pairs.clear()
-
-    def values(self) -> Values:
-        """For a snapshot: s0, y0, s1, …"""
-        pairs = enumerate(self._pairs)
-        return {f"{name}{i}": v for i, (s, y, _) in pairs for name, v in (("s", s), ("y", y))}
-
-    def restore(self, kept: Values) -> None:
-        """The pairs of a snapshot."""
-        for i in range(sum(f"s{i}" in kept for i in range(self._pairs.maxlen or 0))):
-            self.add(kept[f"s{i}"], kept[f"y{i}"])
-
-    def add(self, s: Floats, y: Floats) -> None:
-        curvature = float(s @ y)
-        if curvature > 1e-14 * float(y @ y) ** 0.5 * float(s @ s) ** 0.5:
-            self._pairs.append((s, y, curvature))
-
-    def direction(self, gradient: Floats, precondition: Preconditioner) -> Floats:
-        """−H · gradient."""
-        q, alphas = gradient.copy(), []
-        for s, y, curvature in reversed(self._pairs):
-            alpha = float(s @ q) / curvature
-            q -= alpha * y
-            alphas.append(alpha)
-        if not self._pairs:
-            step = -precondition(q)
-            # Nothing is known of the curvature: a step of length 1 at most.
-            return (
-                step
-                if precondition.kind != "none"
-                else step / max(float(np.linalg.norm(step)), 1.0)
-            )
-        s, y, curvature = self._pairs[-1]
-        r, bent = precondition.several(q, y)
-        r *= curvature / float(y @ bent)
-        for (s, y, curvature), alpha in zip(self._pairs, reversed(alphas), strict=True):
-            r += (alpha - float(y @ r) / curvature) * s
-        return -r

@@ -1,0 +1,270 @@
+"""Laws of learning label sequences: enumeration, finite differences, equal bits, equal optima."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from argmax import CRFTagger, SequenceTagger, SoftmaxRegression, costs, engines, losses, solvers
+from argmax.features import Given
+from argmax.layouts import Pairs
+from argmax.objective import Objective
+from argmax.passes import Problem
+from argmax.records import Csr, Structures, Truth
+from argmax.spaces import Chain, constraints
+
+LENGTHS = (3, 1, 4, 0, 2)
+
+
+def corpus(seed=0, lengths=LENGTHS, d=9, k=3, values=False, legal=None):
+    """Random tokens with three attributes each, some of them everywhere, some once."""
+    rng = np.random.default_rng(seed)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    n = int(offsets[-1])
+    columns = [np.unique(np.append(rng.integers(1, d, 2), 0)) for _ in range(n)]
+    indptr = np.concatenate([[0], np.cumsum([len(c) for c in columns])])
+    indices = np.concatenate(columns).astype(np.int32)
+    data = rng.standard_normal(len(indices)) if values else None
+    labels = rng.integers(0, k, n)
+    if legal is not None:
+        for t in range(n):
+            first = t in offsets[:-1]
+            fine = legal.start if first else legal.follow[labels[t - 1]]
+            last = t + 1 in offsets[1:]
+            fine = fine & legal.end if last else fine
+            labels[t] = rng.choice(np.flatnonzero(fine))
+    return Csr(indptr, indices, data, d), labels, offsets
+
+
+def objective(
+    data, k=3, *, loss="log", fold=False, every=False, start=True, order=1, rules=None, weight=None,
+    allowed=None, precise=True, threads=1, C=0.7, l2=1.0,
+):  # fmt: skip
+    rows, labels, offsets = data
+    space = Chain(k, order, constraints=rules)
+    layout = Pairs.observed(
+        rows, labels, k, fold=fold, every=every, start=start, states=space.states, precise=precise
+    )
+    named = losses.get(loss)
+    cost = costs.zero_one(k) if named.takes_cost else None
+    truth = Truth(labels, weight, cost, allowed)
+    shards = engines.cut(Structures(rows, offsets), truth, layout)
+    return Objective(Problem(space, layout, named), shards, engines.Threads(threads), C, 0.0, l2)
+
+
+def by_hand(F, w):
+    """C Σ s_i loss_i, one path after the other."""
+    layout, shard, space = F.problem.pairs, F.shards[0], F.problem.space
+    rows, offsets, truth = shard.structures.rows, shard.structures.offsets, shard.truth
+    plain, v = layout.unfolded(w, rows, truth.labels)
+    parts, k = plain.named(v), layout.labels
+    coef, rules = parts["coef"].toarray(), space.constraints
+    total = 0.0
+    for i in range(len(offsets) - 1):
+        tokens = range(offsets[i], offsets[i + 1])
+        scores = []
+        for y in itertools.product(range(k), repeat=len(tokens)):
+            value, right = 0.0, True
+            for j, t in enumerate(tokens):
+                some = slice(rows.indptr[t], rows.indptr[t + 1])
+                x = 1.0 if rows.values is None else rows.values[some]
+                value += (coef[y[j], rows.indices[some]] * x).sum()
+                value += parts["start"][y[j]] if j == 0 else 0.0
+                if j and space.order == 1:
+                    value += parts["transitions"][y[j - 1], y[j]]
+                if j and space.order == 2:
+                    before = y[j - 2] if j > 1 else k
+                    value += parts["transitions"][before * k + y[j - 1], y[j]]
+                if truth.allowed is not None:
+                    right &= bool(truth.allowed[t, y[j]])
+                else:
+                    right &= y[j] == truth.labels[t]
+                if rules is not None and j:
+                    value += 0.0 if rules.follow[y[j - 1], y[j]] else -np.inf
+                if rules is not None and j == 0:
+                    value += 0.0 if rules.start[y[j]] else -np.inf
+                if rules is not None and j == len(tokens) - 1:
+                    value += 0.0 if rules.end[y[j]] else -np.inf
+            wrong = sum(int(a != truth.labels[t]) for a, t in zip(y, tokens, strict=True))
+            scores.append((value, right, wrong))
+        value, right, wrong = (np.array(column) for column in zip(*scores, strict=True))
+        gold = np.logaddexp.reduce(value[right])
+        name = F.problem.loss.name
+        top = {
+            "log": lambda: np.logaddexp.reduce(value),  # noqa: B023
+            "softmax_margin": lambda: np.logaddexp.reduce(value + wrong),  # noqa: B023
+            "hinge": lambda: (value + wrong).max(),  # noqa: B023
+            "perceptron": lambda: value.max(),  # noqa: B023
+        }[name]()
+        total += (1.0 if truth.weight is None else truth.weight[i]) * (top - gold)
+    return F.C * total
+
+
+RULES = constraints.Constraints(
+    ("a", "b", "c"),
+    np.array([True, True, False]),
+    np.array([True, True, True]),
+    np.array([[True, True, True], [True, True, False], [False, True, True]]),
+)
+ALLOWED = np.random.default_rng(3).random((10, 3)) < 0.5
+CASES = {
+    "plain": {},
+    "folded": {"fold": True},
+    "all pairs": {"every": True},
+    "no start": {"start": False},
+    "weighted": {"weight": np.array([0.5, 2.0, 1.5, 1.0, 0.25])},
+    "softmax margin": {"loss": "softmax_margin", "fold": True},
+    "order 2": {"order": 2, "fold": True},
+    "hinge": {"loss": "hinge"},
+    "perceptron": {"loss": "perceptron"},
+    "constraints": {"rules": RULES},
+    "partial labels": {"every": True, "allowed": ALLOWED},
+    "weighted partial labels": {
+        "every": True, "allowed": ALLOWED, "weight": np.array([0.5, 2.0, 1.5, 1.0, 0.25]),
+    },
+}  # fmt: skip
+
+
+def case(name, values=False, **options):
+    given = {**CASES[name], **options}
+    rules = given.get("rules")
+    rows, labels, offsets = corpus(values=values, legal=rules)
+    allowed = given.get("allowed")
+    if allowed is not None:
+        allowed = allowed | (np.arange(3) == labels[:, None])
+        given["allowed"] = allowed
+    return objective((rows, labels, offsets), **given)
+
+
+@pytest.mark.parametrize("values", [False, True], ids=["indicators", "values"])
+@pytest.mark.parametrize("name", CASES)
+def test_the_loss_is_the_sum_over_all_paths(name, values):
+    F = case(name, values and not CASES[name].get("fold"))
+    w = np.random.default_rng(1).standard_normal(F.size)
+    assert F.at(w).loss == pytest.approx(by_hand(F, w), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_gradient_is_that_of_finite_differences(name):
+    F = case(name)
+    rng = np.random.default_rng(2)
+    w, v = rng.standard_normal(F.size), rng.standard_normal(F.size)
+    step = 1e-6
+    slope = (F.at(w + step * v).value - F.at(w - step * v).value) / (2 * step)
+    assert F.at(w).gradient @ v == pytest.approx(slope, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["plain", "folded", "order 2", "partial labels"])
+def test_float32_is_near_float64(name):
+    F, f = case(name), case(name, precise=False)
+    w = np.random.default_rng(4).standard_normal(F.size)
+    assert f.at(w).value == pytest.approx(F.at(w).value, rel=1e-5)
+    np.testing.assert_allclose(f.at(w).gradient, F.at(w).gradient, atol=1e-4)
+
+
+@pytest.mark.parametrize("far", [50.0, 3000.0])
+def test_scores_that_are_far_apart_lose_nothing(far):
+    F = case("plain", precise=False)
+    w = np.random.default_rng(5).standard_normal(F.size) * far
+    assert F.at(w).loss == pytest.approx(by_hand(F, w), rel=1e-4)
+    assert np.isfinite(F.at(w).gradient).all()
+
+
+@pytest.mark.parametrize("name", ["folded", "partial labels", "hinge"])
+def test_the_same_bits_for_any_number_of_threads(name, monkeypatch):
+    from argmax.passes import sequences
+
+    monkeypatch.setattr(sequences, "PART_TOKENS", 2)
+    bits = []
+    for threads in (1, 2, 7):
+        F = case(name, precise=False, threads=threads)
+        w = np.random.default_rng(6).standard_normal(F.size)
+        with F.engine.open():
+            point = F.at(w)
+        bits.append((point.value, point.gradient.tobytes()))
+    assert bits[0] == bits[1] == bits[2]
+
+
+def solved(F):
+    report = solvers.Report(tol=1e-13, max_iter=2000)
+    solution = solvers.LBFGS(warmup=0).minimise(F, np.zeros(F.size), report)
+    rows, labels = F.shards[0].structures.rows, F.shards[0].truth.labels
+    layout, w = F.problem.pairs.unfolded(solution.w, rows, labels)
+    return solution.objective, layout.named(w)
+
+
+def test_folded_attributes_have_the_same_optimum():
+    value, named = solved(case("folded"))
+    other, plain = solved(case("plain"))
+    assert value == pytest.approx(other, rel=1e-10)
+    np.testing.assert_allclose(named["coef"].toarray(), plain["coef"].toarray(), atol=1e-5)
+
+
+def test_weights_are_repetitions():
+    X = [["a", "b"], ["b"], ["c", "a", "a"]]
+    y = [["A", "B"], ["B"], ["B", "A", "A"]]
+    weighted = CRFTagger(tol=1e-12).fit(X, y, sample_weight=[2, 1, 3])
+    repeated = CRFTagger(tol=1e-12).fit(
+        [X[i] for i in (0, 0, 1, 2, 2, 2)], [y[i] for i in (0, 0, 1, 2, 2, 2)]
+    )
+    X_new = [["a", "c", "b"]]
+    np.testing.assert_allclose(
+        weighted.predict_marginals(X_new)[0], repeated.predict_marginals(X_new)[0], atol=1e-5
+    )
+
+
+def test_sequences_of_one_token_are_classes():
+    rng = np.random.default_rng(7)
+    X, y = rng.standard_normal((60, 4)), rng.integers(0, 3, 60)
+    flat = SoftmaxRegression(fit_intercept=False, tol=1e-13).fit(X, y)
+    chain = CRFTagger(start=False, pairs="all", tol=1e-13, features=Given())
+    chain.fit(X, y, lengths=[1] * 60)
+    np.testing.assert_allclose(chain.coef_.toarray(), flat.coef_, atol=1e-5)
+    assert chain.solution_.objective == pytest.approx(flat.solution_.objective, rel=1e-9)
+
+
+def test_the_optimum_is_that_of_crfsuite(tmp_path):
+    pycrfsuite = pytest.importorskip("pycrfsuite")
+    rng = np.random.default_rng(8)
+    X = [[f"w{w}" for w in rng.integers(0, 12, rng.integers(1, 9))] for _ in range(80)]
+    y = [[f"L{(int(w[1:]) + rng.integers(0, 2)) % 3}" for w in x] for x in X]
+    features = [[[w, f"-{x[t - 1]}" if t else "BOS"] for t, w in enumerate(x)] for x in X]
+    trainer = pycrfsuite.Trainer(verbose=False)
+    for x, labels in zip(features, y, strict=True):
+        trainer.append(x, labels)
+    trainer.set_params(
+        {"c1": 0.0, "c2": 0.5, "epsilon": 1e-12, "delta": 1e-14, "max_iterations": 5000}
+    )
+    trainer.train(path := str(tmp_path / "model.crfsuite"))
+    theirs = trainer.logparser.last_iteration["loss"]
+    ours = CRFTagger(C=1.0, start=False, tol=1e-12).fit(features, y)
+    assert ours.solution_.objective == pytest.approx(theirs, rel=1e-6)
+    tagger = pycrfsuite.Tagger()
+    tagger.open(path)
+    assert [tagger.tag(x) for x in features] == ours.predict(features)
+
+
+def test_averaged_stochastic_passes_go_most_of_the_way(monkeypatch):
+    from argmax.solvers import averaged
+
+    monkeypatch.setattr(averaged, "MANY", 0)
+    rows, labels, offsets = corpus(9, (8,) * 60, 30, 3)
+    F = objective((rows, labels, offsets), fold=True, precise=False)
+    assert averaged.possible(F)
+    best = solvers.LBFGS(warmup=0).minimise(F, np.zeros(F.size), solvers.Report(tol=1e-10))
+    w = averaged.averaged_start(F, np.zeros(F.size), 20, solvers.Report())
+    assert F.at(w).value - best.objective < 0.05 * (F.zero - best.objective)
+
+
+def test_a_constraint_is_never_broken():
+    rng = np.random.default_rng(10)
+    names = ["O", "B-X", "I-X"]
+    X = [[f"w{i}" for i in rng.integers(0, 20, 6)] for _ in range(30)]
+    y = [["O", "B-X", "I-X", "O", "B-X", "O"] for _ in X]
+    tagger = SequenceTagger(constraints="BIO", C=0.1).fit(X, y)
+    rules = constraints.bio(sorted(names))
+    new = [[f"w{i}" for i in rng.integers(0, 40, 9)] for _ in range(50)]
+    place = {name: i for i, name in enumerate(sorted(names))}
+    for draw in (tagger.predict(new), [s[0] for s in tagger.sample(new, 1, random_state=0)]):
+        codes = np.array([place[label] for labels in draw for label in labels])
+        assert not len(rules.violations(codes, np.arange(0, 451, 9)))
