@@ -71,7 +71,7 @@ class Word:
         self.shape = "".join(map(_symbol, word))
         self.short = "".join(symbol for symbol, _ in groupby(self.shape))
         self.alone = (
-            "bias", f"a{word}", f"b{low}", f"c{low[:1]}", f"d{low[:2]}", f"e{low[:3]}", f"f{low[:4]}",
+            "m", f"a{word}", f"b{low}", f"c{low[:1]}", f"d{low[:2]}", f"e{low[:3]}", f"f{low[:4]}",
             f"g{low[-1:]}", f"h{low[-2:]}", f"i{low[-3:]}", f"j{low[-4:]}",
             f"k{self.shape}", f"l{self.short}",
         )  # fmt: skip
