@@ -31,8 +31,8 @@ attributes, training. Kernels are compiled before, and our processes have tagged
 The averaged perceptron: {EPOCHS} epochs, storing the model not counted. Tagging: from the text file to lists
 of labels on one thread, with the model of the perceptron (of mac_morpho, sentences that it knows). Memory:
 the peak over what the process had before it opened the file. Medians of {ROUNDS} processes in turn; a peer's
-L-BFGS that takes more than {SLOW:.0f} s runs once (--full: as often). Peers are cut at a limit, Wapiti also at
-twice CRFsuite's time (--full: not)."""
+L-BFGS that takes more than {SLOW:.0f} s runs once (--full: as often). Peers are cut at a limit, Wapiti also
+at twice CRFsuite's time (--full: not)."""
 
 
 def compare(options: Options) -> Outcome:
