@@ -20,10 +20,11 @@ from .common import (
 )
 
 COMPARISONS = (
-    "main_job", "softmax", "predict", "features", "memory", "larger", "cold_start", "threads",
+    "main_job", "softmax", "tagging", "predict", "features", "memory", "larger", "cold_start", "threads",
 )  # fmt: skip
 SETS = (
     "mnist", "20news", "clinc150", "letter", "satimage", "letter-scaled", "satimage-scaled", "tickets",
+    "conll2000", "ewt-upos", "ewt-xpos", "wnut17", "mac_morpho",
 )  # fmt: skip
 CORES_FOR_SCALING = 4
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import json
 import math
 import os
@@ -10,6 +12,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -203,6 +206,33 @@ def child_environment(threads: int, **more: str) -> dict[str, str]:
 def thread_variables(threads: int) -> dict[str, str]:
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     return dict.fromkeys(names, str(threads))
+
+
+def fresh_peak() -> float:
+    """Resident megabytes now, with free memory given back and the peak forgotten. Linux only."""
+    gc.collect()
+    # With another C library a little of what was freed may be used again.
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    before = _status("VmRSS")
+    Path("/proc/self/clear_refs").write_text("5")
+    return before
+
+
+def peak() -> float:
+    """The most resident megabytes since ``fresh_peak``."""
+    return _status("VmHWM")
+
+
+def no_peaks() -> str | None:
+    """Why the peak of a process cannot be measured here, or None."""
+    return None if Path("/proc/self/clear_refs").exists() else "this needs Linux."
+
+
+def _status(field: str) -> float:
+    """A line of /proc/self/status, in megabytes."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1024
 
 
 def progress(text: str) -> None:

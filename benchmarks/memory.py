@@ -6,15 +6,12 @@ note the resident memory, clear the peak, fit, read the peak. Linux only: /proc/
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +23,11 @@ from .common import (
     Options,
     Outcome,
     child_environment,
+    fresh_peak,
     median,
+    no_peaks,
     note_ratio,
+    peak,
     progress,
     say,
     spread,
@@ -57,9 +57,7 @@ def run(options: Options) -> Outcome:
     from . import data
 
     outcome = Outcome("memory")
-    why = data.missing() or (
-        None if Path("/proc/self/clear_refs").exists() else "this needs Linux."
-    )
+    why = data.missing() or no_peaks()
     if why:
         say(f"Left out: {why}")
         return outcome
@@ -155,13 +153,11 @@ def child(library: str, folder: str, C: float, threads: int) -> dict[str, float]
     os.environ["ARGMAX_COMPILED"] = _path(X, len(np.unique(y)))  # the few rows take the path of all
     _fit(library, X[few], y[few], C, threads)
     del os.environ["ARGMAX_COMPILED"]
-    _tidy()
-    before = _status("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")
+    before = fresh_peak()
     began = time.perf_counter()
     model = _fit(library, X, y, C, threads)
     seconds = time.perf_counter() - began
-    return {"grown": _status("VmHWM") - before, "seconds": seconds, "classes": len(model.classes_)}
+    return {"grown": peak() - before, "seconds": seconds, "classes": len(model.classes_)}
 
 
 def _path(X: Any, k: int) -> str:
@@ -183,20 +179,6 @@ def _fit(library: str, X: Any, y: Any, C: float, threads: int) -> Any:
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(solver=library, C=C).fit(X, y)
-
-
-def _tidy() -> None:
-    """Give free memory back, so that the fit has to ask for what it uses."""
-    gc.collect()
-    # With another C library a little of what the few rows freed may be used again.
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL("libc.so.6").malloc_trim(0)
-
-
-def _status(field: str) -> float:
-    """A line of /proc/self/status, in megabytes."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1024
 
 
 if __name__ == "__main__":
