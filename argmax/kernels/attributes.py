@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compile import kernel
-from .simd import add, fma, get, load, mul, store
+from .simd import add, fma, get, load, mul, store, zeros
 
 __all__ = [
     "Plan",
@@ -27,6 +27,7 @@ __all__ = [
     "collect",
     "count",
     "count_pairs",
+    "count_slots",
     "expand",
     "fill_plan",
     "labels_of",
@@ -35,6 +36,7 @@ __all__ = [
     "scatter",
     "scores",
     "scores_of_rows",
+    "spread",
 ]
 
 
@@ -119,6 +121,34 @@ def list_pairs(found, start, chosen, K, codes):
             if seen[c] == a:
                 codes[m] = c
                 m += 1
+
+
+@kernel
+def count_slots(indptr, indices, once):
+    """How many tokens have attributes that occur once."""
+    slots = 0
+    for t in range(len(indptr) - 1):
+        for q in range(indptr[t], indptr[t + 1]):
+            if once[indices[q]]:
+                slots += 1
+                break
+    return slots
+
+
+@kernel
+def spread(indptr, indices, once, shared, labels, values, codes):
+    """values[a], codes[a]: weight and label of each attribute that occurs once. Given shared (slots,)."""
+    slot = 0
+    for t in range(len(indptr) - 1):
+        singles = 0
+        for q in range(indptr[t], indptr[t + 1]):
+            singles += once[indices[q]]
+        if singles:
+            for q in range(indptr[t], indptr[t + 1]):
+                if once[indices[q]]:
+                    values[indices[q]] = shared[slot] / np.sqrt(singles)
+                    codes[indices[q]] = labels[t]
+            slot += 1
 
 
 # What each token has of them
@@ -267,17 +297,18 @@ def scores_of_rows(indptr, indices, values, step, row, ptr, weights, start, L, s
     for t in range(start, start + L):
         here = (t - start) * P
         for k in range(0, P, len(LANES)):
-            y = load(base, k, LANES)
+            store(s, here + k, load(base, k, LANES))
+        for k in range(0, P, len(LANES)):
+            y = zeros(s, LANES)
             for q in range(indptr[t], indptr[t + 1]):
-                if row[indices[q]] >= 0:
-                    at = row[indices[q]] * P + k
+                a = indices[q]
+                if row[a] >= 0:
+                    at = row[a] * P + k
                     y = fma(get(values, q * step), load(table, at, LANES), y)
-            store(s, here + k, y)
-        for q in range(indptr[t], indptr[t + 1]):
-            a = indices[q]
-            if row[a] < 0:
-                for p in range(ptr[a], ptr[a + 1]):
-                    s[here + codes[p]] += values[q * step] * listed[p]
+                elif k == 0:
+                    for p in range(ptr[a], ptr[a + 1]):
+                        s[here + codes[p]] += values[q * step] * listed[p]
+            store(s, here + k, add(y, load(s, here + k, LANES)))
     end = (L - 1) * P
     for k in range(0, P, len(LANES)):
         store(s, k, add(load(s, k, LANES), load(first, k, LANES)))

@@ -117,8 +117,7 @@ class Pairs(Layout):
         attributes.list_pairs(found, begin, np.flatnonzero(many), K, more)
         slots = 0
         if fold:
-            tokens = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
-            slots = len(np.unique(tokens[once[used]]))
+            slots = attributes.count_slots(indptr - indptr[0], used, once)
         return cls(d, K, row, ptr, codes, heavy, more, once, slots, **_plain(options, K))
 
     @classmethod
@@ -130,7 +129,7 @@ class Pairs(Layout):
         table = sp.csr_array(coef)
         table.sort_indices()
         (d, K), sizes = table.shape, np.diff(table.indptr)
-        many = sizes > _width(K, 4)[1] / 4
+        many = sizes >= _width(K, 4)[1] / 8
         row = np.where(many, np.cumsum(many) - 1, -1).astype(np.int32)
         ptr, heavy = np.zeros(d + 1, np.int32), np.zeros(int(many.sum()) + 1, np.int64)
         np.cumsum(np.where(many, 0, sizes), out=ptr[1:])
@@ -237,15 +236,15 @@ class Pairs(Layout):
         parts = self.named(w)
         coef = parts["coef"]
         if self.slots:
-            plan = self.plan(rows)
-            tokens = np.repeat(np.arange(len(rows)), np.diff(rows.indptr))
-            used = rows.indices[int(rows.indptr[0]) : int(rows.indptr[-1])]
-            where = np.flatnonzero(self.once[used])
-            t = tokens[where]
+            from ..kernels import attributes
+
+            indptr, indices, _, _ = csr_arguments(rows)
             _, pairs, once, _, _ = self.bounds
-            values = w[pairs:once][plan.slot[t]] / plan.root[t]
-            more = sp.csc_array((values, (labels[t], used[where])), shape=coef.shape)
-            coef = coef + more
+            owner = np.flatnonzero(self.once)
+            values, codes = np.zeros(self.features), np.zeros(self.features, np.int32)
+            attributes.spread(indptr, indices, self.once, w[pairs:once], labels, values, codes)
+            place = (values[owner], (codes[owner], owner))
+            coef = coef + sp.csc_array(place, shape=coef.shape)
         layout = Pairs.of(coef.T, start=self.start, states=self.states, precise=self.precise)
         return layout, layout.pack(coef.T, parts["start"], self.edge(w))
 

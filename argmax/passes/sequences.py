@@ -26,7 +26,7 @@ from .problem import Problem
 
 __all__ = ["along", "at_zero", "direction", "evaluate", "plan_of", "read_weights"]
 
-PARTS = 16
+PARTS = 8
 """Parts of a shard at most, and at least so many tokens each:"""
 
 PART_TOKENS = 2000

@@ -5,7 +5,8 @@
 
 In ``Products`` the direction is a combination of the s_i, the y_i and g, and the recursion needs of them only
 their inner products: [S Y]ᵀ g in one sweep, then the combination in another, ranges of weights side by side
-(Chen, Wang and Zhou 2014, NIPS). With long w that is most of what L-BFGS costs besides the passes.
+(Chen, Wang and Zhou 2014, NIPS). With long w that is most of what L-BFGS costs besides the passes. Pairs are
+kept in float32: half the memory and half the time, and as curvature they are estimates in any case.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Products:
 
     def __init__(self, objective: Objective, memory: int) -> None:
         self.objective, self.memory = objective, memory
-        self._rows = np.empty((2 * memory, objective.size))
+        self._rows = np.empty((2 * memory, objective.size), np.float32)
         self._gram = np.zeros((2 * memory, 2 * memory))
         self._slots: list[int] = []  # from the oldest to the newest
 
@@ -89,18 +90,16 @@ class Products:
         self._slots.clear()
 
     def values(self) -> Values:
-        """For a snapshot: s0, y0, s1, …"""
-        rows = self._rows
-        return {
-            f"{name}{i}": rows[2 * slot + part].copy()
-            for i, slot in enumerate(self._slots)
-            for part, name in enumerate("sy")
-        }
+        """For a snapshot: products as well, which other shapes of the same sums would round otherwise."""
+        used = 2 * len(self._slots)
+        slots = np.array(self._slots, np.int64)
+        return {"pairs": self._rows[:used].copy(), "gram": self._gram.copy(), "slots": slots}
 
     def restore(self, kept: Values) -> None:
         """The pairs of a snapshot."""
-        for i in range(sum(f"s{i}" in kept for i in range(self.memory))):
-            self.add(kept[f"s{i}"], kept[f"y{i}"])
+        self._rows[: len(kept["pairs"])] = kept["pairs"]
+        self._gram[:] = kept["gram"]
+        self._slots = kept["slots"].tolist()
 
     def add(self, s: Floats, y: Floats) -> None:
         dot, slots = self.objective.dot, self._slots
@@ -112,7 +111,7 @@ class Products:
 
         def piece(part: slice) -> Floats:
             rows[2 * slot, part], rows[2 * slot + 1, part] = s[part], y[part]
-            return np.asarray(rows[here, part] @ rows[:used, part].T)
+            return np.asarray(rows[here, part] @ rows[:used, part].T, float)
 
         products = sum(self.objective.sweep(piece))
         self._gram[here, :used], self._gram[:used, here] = products, products.T
@@ -123,12 +122,14 @@ class Products:
             length = self.objective.dot(gradient, gradient) ** 0.5
             return np.asarray(-gradient / max(length, 1.0))
         used, rows, out = 2 * len(self._slots), self._rows, np.empty_like(gradient)
-        against = sum(self.objective.sweep(lambda part: rows[:used, part] @ gradient[part]))
+        against = sum(
+            self.objective.sweep(lambda part: _products(rows[:used, part], gradient[part]))
+        )
         shares, own = self._recursion(against)
 
         def piece(part: slice) -> None:
-            np.dot(shares, rows[:used, part], out=out[part])
-            out[part] += own * gradient[part]
+            np.multiply(gradient[part], own, out=out[part])
+            out[part] += shares.astype(np.float32) @ rows[:used, part]
 
         self.objective.sweep(piece)
         return out
@@ -149,3 +150,9 @@ class Products:
             beta = (own * against[y] + G[y, :used] @ shares) / G[s, y]
             shares[s] += alphas[slot] - beta
         return np.negative(shares), -float(own)
+
+
+def _products(rows: Floats, gradient: Floats) -> Floats:
+    """rows @ gradient; the gradient is scaled, since float32 has few exponents."""
+    size = float(np.abs(gradient).max(initial=0.0)) or 1.0
+    return (rows @ (gradient / size).astype(np.float32)).astype(float) * size
