@@ -13,6 +13,7 @@ from .. import checks, costs, engines, losses, passes
 from ..engines import Engine
 from ..errors import InvalidInput, NumericalFailure, Unsupported
 from ..features import for_sequences
+from ..kernels import compiled
 from ..layouts import Pairs
 from ..objective import Objective
 from ..records import Csr, Floats, Ints, Scores, Solution, Structures, Truth
@@ -114,6 +115,7 @@ class Tagger(Learner):
             "every": every,
             "start": bool(self.start),
             "states": space.states,
+            "precise": not compiled(rows.entries * K),  # a small problem can afford it
         }
         layout = Pairs.observed(rows, labels.codes, K, fold=fold, **options)
         cost = None

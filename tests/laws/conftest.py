@@ -10,7 +10,7 @@ from argmax.engines import shards as shard_sizes
 def many_pieces(monkeypatch):
     """Work for seven threads from small data: many blocks, many chunks."""
     monkeypatch.setattr(shard_sizes, "BLOCK_WORK", (500, 8000))
-    monkeypatch.setattr(passes, "GRAM_ROWS", 16)
+    monkeypatch.setattr(passes.rows, "GRAM_ROWS", 16)
 
 
 @pytest.fixture(params=["parts", "columns"])
