@@ -20,7 +20,7 @@ import numpy as np
 
 from .errors import InvalidInput, Unsupported
 from .records import Floats, Scores, Truth
-from .spaces import Classes, Space
+from .spaces import Chain, Classes, Space
 
 __all__ = ["Hinge", "Log", "Loss", "Perceptron", "SoftmaxMargin", "get"]
 
@@ -84,7 +84,9 @@ class Log(Loss):
         return space.nll(scores, truth.labels, truth.weight, residual)
 
     def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
-        """−Σ weight · entropy of the mixture scale · marginals + (1 − scale) · truth (classes only)."""
+        """−Σ weight · entropy of the mixture scale · P(y | x) + (1 − scale) · truth."""
+        if isinstance(space, Chain):
+            return self._conjugate_of_paths(space, scores, truth, scale)
         if not isinstance(space, Classes):
             raise Unsupported(f"an l1 penalty has no certificate over {space!r}. Use penalty='l2'.")
         _, p = space.marginals(scores)
@@ -93,6 +95,26 @@ class Log(Loss):
         logs = np.log(np.where(mixture > 0, mixture, 1.0))
         entropy = np.einsum("ij,ij->i", mixture, logs)
         return float(entropy.sum() if truth.weight is None else entropy @ truth.weight)
+
+    @staticmethod
+    def _conjugate_of_paths(space: Chain, scores: Scores, truth: Truth, scale: float) -> float:
+        """The same where answers are too many to list: all of them keep scale · P but the truth.
+
+        With p = P(truth), m = scale · p + 1 − scale:  Σ_{y ≠ truth} q log q = scale [log scale (1 − p) − H − p log p]
+        """
+        if truth.allowed is not None:
+            raise Unsupported(
+                "an l1 penalty has no certificate with several labels a token. Use penalty='l2'."
+            )
+        logs = space.score(scores, truth.labels) - space.logz(scores).value
+        p = np.exp(np.minimum(logs, 0.0))
+        m = scale * p + 1.0 - scale
+        own = m * np.log(np.where(m > 0, m, 1.0))
+        rest = (
+            np.log(scale) * (1.0 - p) - space.entropy(scores) - p * logs if scale > 0 else 0.0 * p
+        )
+        values = scale * rest + own
+        return float(values.sum() if truth.weight is None else values @ truth.weight)
 
 
 def _augmented(scores: Scores, truth: Truth) -> Scores:

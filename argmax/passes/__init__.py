@@ -19,7 +19,7 @@ from ..engines.base import Sums
 from ..layouts import Full
 from . import rows
 from .problem import Problem
-from .rows import conjugate, curvature, diagonal, gram, hessian, outputs, shifted
+from .rows import curvature, diagonal, gram, hessian, outputs, shifted
 
 __all__ = [
     "Problem",
@@ -54,6 +54,12 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
 def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
     """{"value": Σ s_i loss_i(0)}, the yardstick that ``tol`` is measured with."""
     sums: Sums = _of(problem).at_zero(shard, crew, problem)
+    return sums
+
+
+def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: float) -> Sums:
+    """{"conjugate": Σ s_i loss*(scale · r_i)} with the residuals r of w."""
+    sums: Sums = _of(problem).conjugate(shard, crew, problem, stamp, scale)
     return sums
 
 

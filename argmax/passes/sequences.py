@@ -24,7 +24,7 @@ from ..records import Csr, Floats, Ints, Scores, Structures, Truth
 from ..spaces import Chain
 from .problem import Problem
 
-__all__ = ["along", "at_zero", "direction", "evaluate", "plan_of", "read_weights"]
+__all__ = ["along", "at_zero", "conjugate", "direction", "evaluate", "plan_of", "read_weights"]
 
 PARTS = 8
 """Parts of a shard at most, and at least so many tokens each:"""
@@ -187,8 +187,8 @@ def _fusible(problem: Problem) -> bool:
 def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     """``evaluate`` for any loss and order: scores of a part, what the loss makes of them, and back."""
     layout, prepared = problem.pairs, plan_of(shard, problem)
-    plan, parts, offsets = prepared.plan, prepared.parts, prepared.offsets
-    weights, edge, K = layout.weights(stamp.w, run=crew.run), layout.edge(stamp.w), layout.labels
+    parts, K = prepared.parts, layout.labels
+    weights = layout.weights(stamp.w, run=crew.run)
     if shard.truth.allowed is not None:
         raise Unsupported("several labels a token need loss='log' and order=1.")
     singles = np.zeros(layout.slots, layout.dtype)
@@ -196,26 +196,46 @@ def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp)
     edges = np.zeros((len(parts), layout.states, K))
 
     def part(p: int) -> float:
-        (first, last), table, listed = parts[p], prepared.tables[p], prepared.light[p]
-        table[:], listed[:] = 0.0, 0.0
-        nodes = slice(int(offsets[first]), int(offsets[last]))
-        truth = shard.truth.block(slice(first, last), nodes)
-        node = np.empty((nodes.stop - nodes.start, K))
-        given = (plan, weights, shard.truth.labels, offsets, first, last)
-        tagging.part_scores(*given, node, layout.lanes)
-        tables = None if edge is None else edge[None]
-        scores = Scores(node, tables, offsets[first : last + 1] - offsets[first])
-        residual = Scores(
-            np.empty_like(node), None if edge is None else edges[p : p + 1], scores.offsets
-        )
+        prepared.tables[p], prepared.light[p] = 0.0, 0.0
+        scores, truth = _part(shard, problem, prepared, weights, stamp.w, p)
+        edge = None if scores.edge is None else edges[p : p + 1]
+        residual = Scores(np.empty_like(scores.node), edge, scores.offsets)
         values = problem.loss.evaluate(problem.space, scores, truth, residual)
-        out = Weights(table, listed, layout.codes, singles, weights.base, firsts[p], weights.last)
-        tagging.part_adjoint(plan, out, *given[2:], residual.node, layout.lanes)
+        memory = prepared.tables[p], prepared.light[p], layout.codes, singles
+        out = Weights(*memory, weights.base, firsts[p], weights.last)
+        given = (shard.truth.labels, prepared.offsets, *parts[p])
+        tagging.part_adjoint(prepared.plan, out, *given, residual.node, layout.lanes)
         return float(values.sum())
 
     value = sum(crew.run(part, len(parts)))
     gradient = _added_up(crew, problem, prepared, singles, firsts, edges)
     return {"value": value, "gradient": gradient}
+
+
+def _part(
+    shard: Shard, problem: Problem, prepared: Prepared, weights: Weights, w: Floats, p: int
+) -> tuple[Scores, Truth]:
+    """The scores and the truth of a part, as spaces and losses take them."""
+    (first, last), offsets = prepared.parts[p], prepared.offsets
+    nodes = slice(int(offsets[first]), int(offsets[last]))
+    node = np.empty((nodes.stop - nodes.start, problem.layout.labels))
+    given = (prepared.plan, weights, shard.truth.labels, offsets, first, last)
+    tagging.part_scores(*given, node, problem.pairs.lanes)
+    edge = problem.pairs.edge(w)
+    tables = None if edge is None else edge[None]
+    scores = Scores(node, tables, offsets[first : last + 1] - offsets[first])
+    return scores, shard.truth.block(slice(first, last), nodes)
+
+
+def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: float) -> Sums:
+    """{"conjugate": Σ s_i loss*(scale · r_i)} with the residuals r of w."""
+    prepared, weights = plan_of(shard, problem), problem.pairs.weights(stamp.w, run=crew.run)
+
+    def part(p: int) -> float:
+        scores, truth = _part(shard, problem, prepared, weights, stamp.w, p)
+        return problem.loss.conjugate(problem.space, scores, truth, scale)
+
+    return {"conjugate": sum(crew.run(part, len(prepared.parts)))}
 
 
 def _added_up(

@@ -6,6 +6,7 @@
     NewtonCG    truncated Newton: the steady fallback
     Newton      the full Hessian: few weights
     Proximal    l1 and elastic net
+    OrthantWise l1 and elastic net of sequences
     Perceptron  the averaged perceptron: sequences
 
 Each is an object with its own options, or its name: ``solver="lbfgs"`` is ``solver=solvers.LBFGS()``.
@@ -17,6 +18,7 @@ from .dual import Dual
 from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
+from .orthant import OrthantWise
 from .perceptron import Perceptron
 from .proximal import Proximal
 from .report import Keeper, Progress, Report, Snapshot
@@ -28,6 +30,7 @@ __all__ = [
     "LBFGS",
     "Newton",
     "NewtonCG",
+    "OrthantWise",
     "Perceptron",
     "Progress",
     "Proximal",
@@ -38,7 +41,8 @@ __all__ = [
 ]
 
 _BY_NAME: dict[str, type[Solver]] = {
-    solver.name: solver for solver in (Auto, Dual, LBFGS, Newton, NewtonCG, Perceptron, Proximal)
+    solver.name: solver
+    for solver in (Auto, Dual, LBFGS, Newton, NewtonCG, OrthantWise, Perceptron, Proximal)
 }
 
 

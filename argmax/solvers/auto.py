@@ -13,6 +13,7 @@ from .dual import Dual
 from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
+from .orthant import OrthantWise
 from .perceptron import Perceptron
 from .proximal import Proximal
 from .report import Report
@@ -48,6 +49,8 @@ class Auto(Solver):
         """The solver for this objective, and the reason in one sentence."""
         if objective.problem.loss.name == "perceptron":
             return Perceptron(seed=self.seed), "the loss is that of the perceptron"
+        if objective.l1 and not objective.curved:
+            return OrthantWise(), "an l1 penalty, and gradients only"
         if objective.l1:
             return Proximal(), "an l1 penalty needs proximal steps"
         if not objective.curved:

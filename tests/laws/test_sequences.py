@@ -268,3 +268,35 @@ def test_a_constraint_is_never_broken():
     for draw in (tagger.predict(new), [s[0] for s in tagger.sample(new, 1, random_state=0)]):
         codes = np.array([place[label] for labels in draw for label in labels])
         assert not len(rules.violations(codes, np.arange(0, 451, 9)))
+
+
+@pytest.mark.parametrize("ratio", [1.0, 0.5])
+def test_l1_ends_at_a_certified_optimum(ratio):
+    """Subgradient optimality, and a lower bound from the dual that no other w is below."""
+    rows, labels, offsets = corpus(11, (5,) * 30, 20, 3)
+    F = objective((rows, labels, offsets), C=0.5, l2=1.0 - ratio)
+    F.l1 = ratio
+    solution = solvers.OrthantWise().minimise(
+        F, np.zeros(F.size), solvers.Report(tol=1e-9, max_iter=3000)
+    )
+    assert solution.status == "converged" and solution.gap <= 1e-9 * F.zero
+    g, w = F.at(solution.w).gradient, solution.w
+    np.testing.assert_allclose(g[w != 0], -ratio * np.sign(w[w != 0]), atol=1e-3)
+    assert np.all(np.abs(g[w == 0]) <= ratio + 1e-3) and (w == 0).any()
+    rng = np.random.default_rng(12)
+    for size in (1e-3, 0.1):
+        assert (
+            F.at(w + size * rng.standard_normal(F.size)).value >= solution.objective - solution.gap
+        )
+
+
+def test_the_conjugate_over_paths_is_that_over_classes():
+    from argmax.losses import Log
+    from argmax.records import Scores
+    from argmax.spaces import Classes
+
+    rng = np.random.default_rng(13)
+    node, truth = rng.standard_normal((6, 4)), Truth(rng.integers(0, 4, 6), rng.random(6))
+    for scale in (0.0, 0.3, 1.0):
+        flat = Log().conjugate(Classes(4), Scores(node), truth, scale)
+        assert Log().conjugate(Chain(4), Scores(node), truth, scale) == pytest.approx(flat)
