@@ -52,9 +52,9 @@ def _run(context: typer.Context, json: bool, quiet: bool, typed: bool = False) -
     """Run the module of a command with the options that were given, and end with its exit code."""
     import shlex
     import sys
-    from importlib import import_module
 
     from .console import Console
+    from .importing import import_quickly
     from .outcome import guarded
 
     options = {name: v for name, v in context.params.items() if name not in ("json", "quiet")}
@@ -62,7 +62,7 @@ def _run(context: typer.Context, json: bool, quiet: bool, typed: bool = False) -
         options["typed"] = shlex.join(["argmax", *sys.argv[1:]])
 
     def command() -> int:
-        module = import_module(f".{context.info_name}", __package__)
+        module = import_quickly(f"{__package__}.{context.info_name}")
         status: int = module.run(**options, console=Console(json, quiet))
         return status
 
