@@ -55,7 +55,7 @@ def statistic(
 
 @final
 class _Mean(Statistic):
-    """A mean of row values. Rows that share a value are drawn together, as are many rows of nearly equal ones."""
+    """A mean of row values. Rows of one value are drawn together, as are many rows of nearly equal ones."""
 
     def __init__(self, values: Floats) -> None:
         self.values = values
