@@ -198,9 +198,13 @@ class Neighbours:
 
 
 def child_environment(threads: int, **more: str) -> dict[str, str]:
-    """The environment of a fresh process that finds this package and keeps to the threads."""
+    """The environment of a fresh process that finds this package and keeps to the threads.
+
+    Bytecode is written: the peers have theirs since they were installed.
+    """
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **thread_variables(threads), **more}
+    own = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": ""}
+    return {**os.environ, **own, **thread_variables(threads), **more}
 
 
 def thread_variables(threads: int) -> dict[str, str]:

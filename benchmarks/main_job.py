@@ -192,7 +192,7 @@ def _ours(job: Job, folder: Path, threads: int) -> Run:
         "--force",
     ]
     outputs = ["-o", str(folder / "model.argmax"), "--report", str(folder / "report.html")]
-    code = f"import sys; sys.argv[1:] = {[*words, *outputs]!r}; from argmax.cli import app; app()"
+    code = f"import sys; sys.argv[1:] = {[*words, *outputs]!r}; from argmax.cli import main; main()"
     seconds, cpu, told = _timed(["-c", code], threads)
     scores = told["test"]["scores"]
     accuracy = scores["Accuracy"]

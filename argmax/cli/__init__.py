@@ -6,11 +6,14 @@ a ``Console``, and returns the exit code.
 
 from __future__ import annotations
 
+import atexit
+import os
+import sys
 from typing import Annotated
 
 import typer
 
-__all__ = ["app"]
+__all__ = ["app", "main"]
 
 app = typer.Typer(
     name="argmax",
@@ -51,10 +54,9 @@ Quiet = Annotated[bool, Option("--quiet", "-q", help="No progress on stderr.")]
 def _run(context: typer.Context, json: bool, quiet: bool, typed: bool = False) -> None:
     """Run the module of a command with the options that were given, and end with its exit code."""
     import shlex
-    import sys
-    from importlib import import_module
 
     from .console import Console
+    from .importing import import_quickly
     from .outcome import guarded
 
     options = {name: v for name, v in context.params.items() if name not in ("json", "quiet")}
@@ -62,7 +64,7 @@ def _run(context: typer.Context, json: bool, quiet: bool, typed: bool = False) -
         options["typed"] = shlex.join(["argmax", *sys.argv[1:]])
 
     def command() -> int:
-        module = import_module(f".{context.info_name}", __package__)
+        module = import_quickly(f"{__package__}.{context.info_name}")
         status: int = module.run(**options, console=Console(json, quiet))
         return status
 
@@ -77,8 +79,33 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def main() -> None:
+    """What ``argmax`` starts: a command, and then the end of the process.
+
+    Python would first take apart every module and all that Numba has built, which takes longer than many a
+    command computes. Nothing depends on it: files are closed, and what is to be done at the end is done here.
+    """
+    try:
+        app()
+    except SystemExit as end:
+        if not isinstance(end.code, int) or not _flushed():
+            raise
+        atexit._run_exitfuncs()
+        os._exit(end.code)
+
+
+def _flushed() -> bool:
+    """Whether all output has left. If it cannot, Python says so while it ends."""
+    try:
+        print(end="", flush=True)
+        print(end="", file=sys.stderr, flush=True)
+    except OSError:
+        return False
+    return True
+
+
 @app.callback()
-def main(
+def _before(
     version: Annotated[
         bool, Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,

@@ -94,7 +94,7 @@ class Account:
         if not self.options.report or self.measures is None:
             return
         with console.stage("Writing the report") as stage:
-            write(self.options.report, self.measures.evaluation, overwrite=overwrite)
+            write(self.options.report, self.measures, overwrite=overwrite)
             self.reported = self.options.report
             stage.done = "Judged and reported"
 

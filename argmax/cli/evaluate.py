@@ -56,7 +56,7 @@ def run(
     measures = Measures(found)
     if report:
         with console.stage("Writing the report"):
-            write(report, found, overwrite=force)
+            write(report, measures, overwrite=force)
     scoring.show(measures, held, console)
     scoring.show_classes(measures, console)
     if report:

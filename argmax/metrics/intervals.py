@@ -151,7 +151,7 @@ def difference(
     >>> one, other = (row % 10 == 0) * 1, (row % 8 == 0) * 1
     >>> found = metrics.difference(metrics.accuracy, truth, one, other)
     >>> print(found, found.distinguishable)
-    0.0250 (-0.0175 to 0.0625) False
+    0.0250 (-0.0150 to 0.0650) False
     """
     statistic = resampling.statistic(metric, truth, [(one,), (other,)], options)
     return Interval(statistic.value, *resampling.bca(statistic, n, level, seed), level)

@@ -55,7 +55,7 @@ def statistic(
 
 @final
 class _Mean(Statistic):
-    """A mean of row values. Many rows are drawn as 1024 groups of nearly equal values."""
+    """A mean of row values. Rows of one value are drawn together, as are many rows of nearly equal ones."""
 
     def __init__(self, values: Floats) -> None:
         self.values = values
@@ -63,13 +63,22 @@ class _Mean(Statistic):
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
         m = len(self.values)
-        if m > 2**16:
-            starts = np.linspace(0, m, 1024, endpoint=False).astype(int)
-            sizes = np.diff(starts, append=m)
-            means = np.add.reduceat(np.sort(self.values), starts) / sizes
-            return np.asarray(rng.multinomial(m, sizes / m, size=n) @ means / m)
+        values, sizes = self._groups()
+        if 4 * len(values) <= m:  # else drawing the rows themselves is cheaper
+            return np.asarray(rng.multinomial(m, sizes / m, size=n) @ values / m)
         drawn = (rng.integers(0, m, (b, m), dtype=np.int32) for b in blocks(n, m))
         return np.concatenate([self.values[rows].mean(axis=1) for rows in drawn])
+
+    def _groups(self) -> tuple[Floats, Ints]:
+        """Values and how many rows have them: those that occur, or of many rows 1024 means."""
+        values, sizes = np.unique(self.values, return_counts=True)
+        m = len(self.values)
+        if m <= 2**16 or len(values) <= 1024:
+            return values, sizes
+        starts = np.linspace(0, m, 1024, endpoint=False).astype(int)
+        sums = np.add.reduceat(np.repeat(values, sizes), starts)  # of the values in order
+        sizes = np.diff(starts, append=m)
+        return sums / sizes, sizes
 
     def influence(self, rng: np.random.Generator) -> Floats:
         return np.asarray(self.values - self.value)

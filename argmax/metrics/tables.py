@@ -61,7 +61,11 @@ class Confusion:
         cell = np.flatnonzero(np.isin(self.truth, own) & np.isin(self.answer, answered))
         if not len(cell):
             return np.empty(0, dtype=self.order.dtype)
-        found = self.order[self.starts[cell[0]] : self.starts[cell[0] + 1]]
+        return self.rows_of_cell(int(cell[0]), most, seed)
+
+    def rows_of_cell(self, cell: int, most: int | None = None, seed: int = 0) -> Ints:
+        """``rows`` of a cell by its position."""
+        found = self.order[self.starts[cell] : self.starts[cell + 1]]
         if most is None or len(found) <= most:
             return found
         return np.sort(np.random.default_rng(seed).choice(found, most, replace=False))

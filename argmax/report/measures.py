@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import calibration, metrics
+from ..features.parallel import in_order, thread_count
 from ..metrics import Interval
 from ..records import Ints
 from .evaluation import Evaluation, Model
@@ -21,6 +22,8 @@ BINS = 15
 CLASS_BINS = 10
 SURPRISES = 10
 DRIVERS = 6
+AT_ONCE = 4
+"""Scores resampled side by side; each needs some tens of megabytes while it is."""
 
 
 class Score(NamedTuple):
@@ -187,9 +190,9 @@ class Measures:
             ("Log-loss", "surprise at the truth in nats; less is better", metrics.log_loss, {}),
             ("Brier score", "squared error of the probabilities; less is better", metrics.brier, {}),
         ]  # fmt: skip
-        return [
-            self._score(*line) for line in listed if k > 4 or line[2] is not metrics.top_k_accuracy
-        ]
+        lines = [line for line in listed if k > 4 or line[2] is not metrics.top_k_accuracy]
+        threads = min(thread_count(None), AT_ONCE)
+        return list(in_order(lambda line: self._score(*line), lines, threads))
 
     def _score(
         self, name: str, means: str, metric: Callable[..., float], options: dict[str, Any]

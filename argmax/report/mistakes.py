@@ -64,7 +64,7 @@ def _pair(m: Measures, limits: Limits, cell: int, total: float) -> dict[str, Any
     found = m.confusion
     i, j = int(found.truth[cell]), int(found.answer[cell])
     truth, answer = found.labels[i], found.labels[j]
-    shown = found.rows(truth, answer, limits.examples, m.evaluation.seed)
+    shown = found.rows_of_cell(cell, limits.examples, m.evaluation.seed)
     return {
         "id": f"c{i}-{j}",
         "cell": (i, j),

@@ -23,11 +23,11 @@ LARGEST = 1_000_000
 """Bytes that a report may have; it shows fewer rows, weights and names rather than exceed them."""
 
 
-def render(evaluation: Evaluation) -> str:
+def render(evaluation: Evaluation | Measures) -> str:
     """The report as one HTML page that needs nothing else: no file, no network, no script.
 
     Whatever the data hold, the page is under a megabyte: where it would be larger it shows less of
-    everything.
+    everything. Measures are an evaluation whose numbers are already computed, and are not computed again.
 
     >>> from argmax import report, SoftmaxRegression
     >>> from sklearn.datasets import load_iris
@@ -36,7 +36,8 @@ def render(evaluation: Evaluation) -> str:
     >>> "<title>Iris" in page, "https://" in page
     (True, False)
     """
-    measures, limits = Measures(evaluation), Limits()
+    measures = evaluation if isinstance(evaluation, Measures) else Measures(evaluation)
+    limits = Limits()
     while True:
         text: str = _template().render(context(measures, limits), **_frame())
         if len(text.encode("utf-8")) < LARGEST:
@@ -48,7 +49,9 @@ def render(evaluation: Evaluation) -> str:
         limits = limits.smaller()
 
 
-def write(path: str | os.PathLike[str], evaluation: Evaluation, *, overwrite: bool = False) -> Path:
+def write(
+    path: str | os.PathLike[str], evaluation: Evaluation | Measures, *, overwrite: bool = False
+) -> Path:
     """Render the report into a file, all or nothing, and return its path.
 
     A file that is already there is replaced only with ``overwrite=True``.
