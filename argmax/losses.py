@@ -100,7 +100,8 @@ class Log(Loss):
     def _conjugate_of_paths(space: Chain, scores: Scores, truth: Truth, scale: float) -> float:
         """The same where answers are too many to list: all of them keep scale · P but the truth.
 
-        With p = P(truth), m = scale · p + 1 − scale:  Σ_{y ≠ truth} q log q = scale [log scale (1 − p) − H − p log p]
+        With p = P(truth), m = scale · p + 1 − scale and the entropy H of P, it is
+        m log m + scale [(1 − p) log scale − H − p log p].
         """
         if truth.allowed is not None:
             raise Unsupported(

@@ -8,10 +8,10 @@ from typing import Any, final
 
 import numpy as np
 
-from .. import engines
+from .. import checks, engines
 from ..layouts import csr_arguments
 from ..passes import Problem
-from ..records import Csr, Floats, Ints, Scores
+from ..records import Csr, Floats, Ints, Scores, Structures
 from ..spaces import Chain
 from ..tags import Tags
 
@@ -31,11 +31,14 @@ def _pieces(offsets: Ints, threads: int | None) -> tuple[Any, list[tuple[int, in
     return engines.Threads(threads if count > 1 else 1), ranges
 
 
-def scores(problem: Problem, w: Floats, rows: Csr, offsets: Ints, threads: int | None) -> Scores:
+def scores(problem: Problem, w: Floats, stack: Structures, threads: int | None) -> Scores:
     """The scores of all tokens, for the questions of a space."""
     from ..kernels import tagging
+    from ..passes.sequences import tables_of
 
-    layout = problem.pairs
+    layout, rows, offsets = problem.pairs, stack.rows, stack.offsets
+    assert isinstance(rows, Csr)
+    assert offsets is not None
     node = np.empty((len(rows), layout.labels))
     given = (*_rows(rows, layout), layout.row, layout.ptr, layout.weights(w))
     engine, ranges = _pieces(offsets, threads)
@@ -44,19 +47,17 @@ def scores(problem: Problem, w: Floats, rows: Csr, offsets: Ints, threads: int |
             lambda i: tagging.token_scores(*given, offsets, *ranges[i], node, layout.lanes),
             len(ranges),
         )
-    edge = layout.edge(w)
-    return Scores(node, None if edge is None else edge[None], offsets)
+    return Scores(node, tables_of(layout, w, stack.edge_rows), offsets)
 
 
-def best(
-    problem: Problem, w: Floats, rows: Csr, offsets: Ints, threads: int | None
-) -> tuple[Ints, Floats]:
-    """The best labels of all tokens, and the score of each sequence."""
-    space, layout = problem.space, problem.pairs
+def best(problem: Problem, w: Floats, stack: Structures, threads: int | None) -> Ints:
+    """The best labels of all tokens."""
+    space, layout, rows, offsets = problem.space, problem.pairs, stack.rows, stack.offsets
     assert isinstance(space, Chain)
-    if space.order != 1:
-        answer = space.argmax(scores(problem, w, rows, offsets, threads))
-        return answer.labels, answer.value
+    assert isinstance(rows, Csr)
+    assert offsets is not None
+    if space.order != 1 or layout.edge_features > 1:
+        return _best_by_blocks(problem, w, stack, threads)
     from ..kernels import tagging
     from ..passes.sequences import read_weights
 
@@ -68,21 +69,29 @@ def best(
         M[:K, :K][~space.constraints.follow] = -np.inf
     turned = np.ascontiguousarray(M.T).ravel()
     labels, value = np.zeros(len(rows), np.intp), np.zeros(len(offsets) - 1)
-    given = (
-        *_rows(rows, layout),
-        layout.row,
-        layout.ptr,
-        read_weights(problem, w),
-        M.ravel(),
-        turned,
-    )
+    weights = read_weights(problem, w)
+    given = (*_rows(rows, layout), layout.row, layout.ptr, weights, M.ravel(), turned)
     engine, ranges = _pieces(offsets, threads)
     with engine.open() as crew:
         crew.run(
             lambda i: tagging.tag(*given, offsets, *ranges[i], labels, value, layout.lanes),
             len(ranges),
         )
-    return labels, value
+    checks.some_answer(value)
+    return labels
+
+
+def _best_by_blocks(problem: Problem, w: Floats, stack: Structures, threads: int | None) -> Ints:
+    """The same by the space itself, some sequences at a time."""
+    from ..passes.sequences import blocks_of
+
+    offsets = stack.offsets
+    assert offsets is not None
+    labels = np.zeros(stack.nodes, np.intp)
+    for first, last in blocks_of(problem.pairs, offsets, 0, len(stack)):
+        some = scores(problem, w, stack[first:last], threads)
+        labels[offsets[first] : offsets[last]] = problem.space.argmax(some).labels
+    return labels
 
 
 def _rows(rows: Csr, layout: Any) -> tuple[Any, ...]:
@@ -127,9 +136,9 @@ class Explanation:
 
 def explained(tagger: Any, X: Any, lengths: Any, top: int) -> list[list[Explanation]]:
     """An explanation of each token of each sequence."""
-    rows, offsets = tagger._structures(X, lengths)
+    rows = tagger._structures(X, lengths).rows
     space, given = tagger._scores(X, lengths)
-    labels = space.argmax(given).labels
+    labels, offsets = space.argmax(given).labels, given.offsets
     moves = _moves(given, labels, space)
     names, coef = tagger.features_.names(), tagger.coef_.tocsc()
     classes, result = tagger.classes_.tolist(), []
@@ -152,12 +161,13 @@ def _moves(given: Scores, labels: Ints, space: Chain) -> Floats:
     assert offsets is not None
     if edge is None or space.order != 1:
         return moves
-    table = edge[0] if space.constraints is None else space.constraints.edges(edge)[0]
+    tables = edge if space.constraints is None else space.constraints.edges(edge)
     inner = np.ones(len(labels), bool)
     inner[offsets[:-1][np.diff(offsets) > 0]] = False
     t = np.flatnonzero(inner)
-    moves[t] += table[labels[t - 1]]
-    moves[t - 1] += table[:, labels[t]].T
+    which = np.arange(len(t)) if len(tables) > 1 else np.zeros(len(t), int)
+    moves[t] += tables[which, labels[t - 1]]
+    moves[t - 1] += tables[which, :, labels[t]]
     return moves
 
 

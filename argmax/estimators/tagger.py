@@ -68,12 +68,8 @@ class Tagger(Learner):
         settings = self._settings()
         extractor = for_sequences(X) if self.features is None else clone(self.features)
         structures = extractor.fit_transform(X, lengths=lengths)
-        if structures.edge_rows is not None and extractor.edge_width > 1:
-            raise Unsupported(
-                "templates that describe transitions ('edge:' and 'both:') are not learned. Leave out "
-                "the mark."
-            )
         rows, offsets = as_sparse(structures.rows), check_offsets(structures)
+        stack = Structures(rows, offsets, edge_rows=structures.edge_rows)
         labels = Labels.of(y, offsets)
         weight = sequence_weights(sample_weight, len(offsets) - 1)
         if len(labels.classes) < 2:
@@ -82,7 +78,7 @@ class Tagger(Learner):
             )
         self.features_, self.classes_ = extractor, labels.classes
         with settings.engine.open():
-            objective = self._objective(rows, offsets, labels, weight, settings)
+            objective = self._objective(stack, labels, weight, settings)
             layout = objective.problem.pairs
             report = self._report(list(self.callbacks or ()))
             start, state = self._start(layout)
@@ -99,9 +95,11 @@ class Tagger(Learner):
         self._accept(layout, solution, rows, labels.codes)
 
     def _objective(
-        self, rows: Csr, offsets: Ints, labels: Labels, weight: Floats | None, settings: Settings
+        self, stack: Structures, labels: Labels, weight: Floats | None, settings: Settings
     ) -> Objective:
-        K, loss = len(labels.classes), settings.loss
+        K, loss, rows, offsets = len(labels.classes), settings.loss, stack.rows, stack.offsets
+        assert isinstance(rows, Csr)
+        assert offsets is not None
         space = self._space(labels.classes)
         if space.constraints is not None and labels.allowed is None:
             self._check_legal(space, labels, offsets)
@@ -115,6 +113,7 @@ class Tagger(Learner):
             "every": every,
             "start": bool(self.start),
             "states": space.states,
+            "edge_features": _edge_width(stack, space),
             "precise": not compiled(rows.entries * K),  # a small problem can afford it
         }
         layout = Pairs.observed(rows, labels.codes, K, fold=fold, **options)
@@ -123,10 +122,10 @@ class Tagger(Learner):
             cost = costs.zero_one(K) if self.cost is None else costs.matrix(self.cost, K)
         truth = Truth(labels.codes, weight, cost, labels.allowed)
         loss.check(truth)
-        shards = engines.cut(Structures(rows, offsets), truth, layout)
+        shards = engines.cut(stack, truth, layout)
         if len(shards) > 1 and layout.slots:  # a variable belongs to one token of one shard
             layout = Pairs.observed(rows, labels.codes, K, **options)
-            shards = engines.cut(Structures(rows, offsets), truth, layout)
+            shards = engines.cut(stack, truth, layout)
         engine = settings.engine
         problem = passes.Problem(space, layout, loss)
         return Objective(
@@ -160,7 +159,7 @@ class Tagger(Learner):
                 "warm_start: labels or features differ from the previous fit. Use warm_start=False, or clone "
                 "the estimator."
             )
-        return layout.pack(self.coef_.T, self.start_, self.transitions_), True
+        return layout.pack(self.coef_.T, self.start_, self.edge_coef_), True
 
     def _accept(self, layout: Pairs, solution: Solution, rows: Csr, codes: Ints) -> None:
         if not np.isfinite(solution.w).all():
@@ -170,7 +169,7 @@ class Tagger(Learner):
         final, w = layout.unfolded(solution.w, rows, codes)
         parts = final.named(w)
         self.coef_, self.start_ = parts["coef"], parts["start"]
-        self.transitions_ = parts["transitions"]
+        self.transitions_, self.edge_coef_ = parts["transitions"], parts["edges"]
         self._layout, self._w = final, w
         self.solution_ = replace(solution, w=w, state=None)
         self.n_iter_ = max(solution.passes, 1)
@@ -181,23 +180,23 @@ class Tagger(Learner):
         check_is_fitted(self, "coef_")
         return passes.Problem(self._space(self.classes_), self._layout, self._loss())
 
-    def _structures(self, X: Any, lengths: Any) -> tuple[Csr, Ints]:
+    def _structures(self, X: Any, lengths: Any) -> Structures:
         check_is_fitted(self, "coef_")
-        structures = self.features_.transform(X, lengths=lengths)
-        return as_sparse(structures.rows), check_offsets(structures)
+        found = self.features_.transform(X, lengths=lengths)
+        return Structures(as_sparse(found.rows), check_offsets(found), edge_rows=found.edge_rows)
 
     def _scores(self, X: Any, lengths: Any) -> tuple[Chain, Scores]:
-        rows, offsets = self._structures(X, lengths)
         problem = self._problem()
-        scores = decoding.scores(problem, self._w, rows, offsets, self.n_threads)
+        scores = decoding.scores(problem, self._w, self._structures(X, lengths), self.n_threads)
         assert isinstance(problem.space, Chain)
         return problem.space, scores
 
     def predict(self, X: Any, *, lengths: Any = None) -> list[list[Any]]:
         """The most probable labels of each sequence (Viterbi), as lists."""
-        rows, offsets = self._structures(X, lengths)
-        codes, _ = decoding.best(self._problem(), self._w, rows, offsets, self.n_threads)
-        return as_lists(self.classes_, codes, offsets)
+        stack = self._structures(X, lengths)
+        codes = decoding.best(self._problem(), self._w, stack, self.n_threads)
+        assert stack.offsets is not None
+        return as_lists(self.classes_, codes, stack.offsets)
 
     def predict_marginals(self, X: Any, *, lengths: Any = None) -> list[Floats]:
         """P(label | sequence) of each token: an array (tokens, labels) for each sequence."""
@@ -258,9 +257,10 @@ class Tagger(Learner):
 
     def score(self, X: Any, y: Any, *, lengths: Any = None) -> float:
         """Share of the tokens whose label is predicted. (``metrics.tagging`` has scores of spans.)"""
-        rows, offsets = self._structures(X, lengths)
-        codes, _ = decoding.best(self._problem(), self._w, rows, offsets, self.n_threads)
-        truth, known = self._codes(y, offsets)
+        stack = self._structures(X, lengths)
+        codes = decoding.best(self._problem(), self._w, stack, self.n_threads)
+        assert stack.offsets is not None
+        truth, known = self._codes(y, stack.offsets)
         if not len(truth):
             raise InvalidInput("there are no tokens to score.")
         return float(np.mean((codes == truth) & known))
@@ -284,6 +284,17 @@ class Tagger(Learner):
         return tags
 
 
+def _edge_width(stack: Structures, space: Chain) -> int:
+    """How many features a transition has."""
+    if stack.edge_rows is None or stack.edge_rows.shape[1] == 1:
+        return 1
+    if space.order != 1:
+        raise Unsupported(
+            "templates that describe transitions ('edge:' and 'both:') go with order=1. Leave out the mark."
+        )
+    return int(stack.edge_rows.shape[1])
+
+
 _SHARED = """
     C : float, default 1.0
         Weight of the loss against the penalty: F(w) = C Σ s_i loss_i + penalty. CRFsuite's c2 is 1/(2C).
@@ -303,6 +314,8 @@ _SHARED = """
     Attributes
     ----------
     classes_, coef_ (labels, attributes) sparse, start_, transitions_, features_, n_iter_
+    edge_coef_ (features of transitions, labels, labels): with templates that describe transitions, one
+        table for each of ``features_.edge_names()``; the first is ``transitions_``
     solution_ : Solution
         ``.objective .gap .relative_gap .status .message .solver .passes .seconds .history``
 """

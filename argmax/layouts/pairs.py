@@ -2,10 +2,11 @@
 
     S_t(c) = Σ_{a at t} x_t(a) w(a, c)  [ + start(c) if t is first ]         e(a, b) = transitions
 
-    flat w = [ light | heavy | once | start (K,) | transitions (states, K) ]
+    flat w = [ light | heavy | once | start (K,) | transitions (edge features, states, K) ]
 
 ``kernels.attributes`` says what light, heavy and once are. Only pairs that exist have a weight: those
-observed in training, or all. What is not in w has weight 0 and no gradient.
+observed in training, or all. What is not in w has weight 0 and no gradient. A transition has one feature, the
+constant 1, unless templates describe it: then its score is Σ_f z_t(f) e_f(a, b).
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class Pairs(Layout):
     once: Mask  # (d,): attributes of a single token, gathered into one variable each token
     slots: int = 0  # how many such variables
     start: bool = False
-    states: int = 0  # rows of the table of transitions; 0: no transitions
+    states: int = 0  # rows of a table of transitions; 0: no transitions
+    edge_features: int = 1  # tables of transitions
     precise: bool = False
     intercept: bool = False
     compiled: bool = True
@@ -159,7 +161,8 @@ class Pairs(Layout):
         light, heavy = len(self.codes), len(self.heavy_codes)
         pairs = light + heavy
         start = pairs + self.slots + (self.labels if self.start else 0)
-        return light, pairs, pairs + self.slots, start, start + self.states * self.labels
+        edges = self.edge_features * self.states * self.labels
+        return light, pairs, pairs + self.slots, start, start + edges
 
     @property
     def size(self) -> int:
@@ -175,8 +178,12 @@ class Pairs(Layout):
     # Weights
 
     def edge(self, w: Floats) -> Floats | None:
-        """The table of transitions (states, K), a view."""
-        return w[self.bounds[3] :].reshape(self.states, self.labels) if self.states else None
+        """The table of transitions (states, K), that of the first feature if there are several. A view."""
+        return self.edges(w)[0] if self.states else None
+
+    def edges(self, w: Floats) -> Floats:
+        """The tables of all features of transitions (edge features, states, K), a view."""
+        return w[self.bounds[3] :].reshape(self.edge_features, self.states, self.labels)
 
     def first(self, w: Floats) -> Floats:
         """Scores of the first label (K,); zeros if there are no weights for it."""
@@ -227,6 +234,7 @@ class Pairs(Layout):
             "coef": coef,
             "start": self.first(w).copy(),
             "transitions": np.zeros((self.labels,) * 2) if edge is None else edge.copy(),
+            "edges": self.edges(w).copy(),
         }
 
     # Folded weights
@@ -245,8 +253,14 @@ class Pairs(Layout):
             attributes.spread(indptr, indices, self.once, w[pairs:once], labels, values, codes)
             place = (values[owner], (codes[owner], owner))
             coef = coef + sp.csc_array(place, shape=coef.shape)
-        layout = Pairs.of(coef.T, start=self.start, states=self.states, precise=self.precise)
-        return layout, layout.pack(coef.T, parts["start"], self.edge(w))
+        layout = Pairs.of(
+            coef.T,
+            start=self.start,
+            states=self.states,
+            edge_features=self.edge_features,
+            precise=self.precise,
+        )
+        return layout, layout.pack(coef.T, parts["start"], self.edges(w))
 
     def pack(self, coef: Any, start: Floats | None = None, edge: Floats | None = None) -> Floats:
         """The flat w of weights (d, K); what this layout has no pair for is left out, and what is folded."""

@@ -19,8 +19,9 @@ from ..engines.base import Sums
 from ..errors import Unsupported
 from ..kernels import attributes, chain, tagging
 from ..kernels.attributes import Plan, Weights
+from ..layouts import Pairs, as_matrix
 from ..losses import Log, SoftmaxMargin
-from ..records import Csr, Floats, Ints, Scores, Structures, Truth
+from ..records import Csr, Floats, Ints, Rows, Scores, Structures, Truth
 from ..spaces import Chain
 from .problem import Problem
 
@@ -30,6 +31,9 @@ PARTS = 8
 """Parts of a shard at most, and at least so many tokens each:"""
 
 PART_TOKENS = 2000
+
+EDGE_BYTES = 2**24
+"""Bytes of tables, where every transition has one of its own, that are worked on together."""
 
 
 class Prepared(NamedTuple):
@@ -181,7 +185,8 @@ def _marginal_loss(space: Chain, scores: Scores, truth: Truth, residual: Scores)
 def _fusible(problem: Problem) -> bool:
     """Whether one kernel can do it all: transitions of order 1, sums over all paths."""
     layout = problem.pairs
-    return isinstance(problem.loss, Log | SoftmaxMargin) and layout.states in (0, layout.labels)
+    one = layout.states in (0, layout.labels) and layout.edge_features == 1
+    return one and isinstance(problem.loss, Log | SoftmaxMargin)
 
 
 def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
@@ -193,37 +198,78 @@ def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp)
         raise Unsupported("several labels a token need loss='log' and order=1.")
     singles = np.zeros(layout.slots, layout.dtype)
     firsts = np.zeros((len(parts), layout.width))
-    edges = np.zeros((len(parts), layout.states, K))
+    edges = np.zeros((len(parts), layout.edge_features, layout.states, K))
 
     def part(p: int) -> float:
-        prepared.tables[p], prepared.light[p] = 0.0, 0.0
-        scores, truth = _part(shard, problem, prepared, weights, stamp.w, p)
-        edge = None if scores.edge is None else edges[p : p + 1]
-        residual = Scores(np.empty_like(scores.node), edge, scores.offsets)
-        values = problem.loss.evaluate(problem.space, scores, truth, residual)
+        prepared.tables[p], prepared.light[p], value = 0.0, 0.0, 0.0
         memory = prepared.tables[p], prepared.light[p], layout.codes, singles
         out = Weights(*memory, weights.base, firsts[p], weights.last)
-        given = (shard.truth.labels, prepared.offsets, *parts[p])
-        tagging.part_adjoint(prepared.plan, out, *given, residual.node, layout.lanes)
-        return float(values.sum())
+        for some in blocks_of(layout, prepared.offsets, *parts[p]):
+            scores, truth = _block(shard, problem, prepared, weights, stamp.w, some)
+            edge = None if scores.edge is None else np.zeros(scores.edge.shape)
+            residual = Scores(np.empty_like(scores.node), edge, scores.offsets)
+            value += float(problem.loss.evaluate(problem.space, scores, truth, residual).sum())
+            given = (shard.truth.labels, prepared.offsets, *some)
+            tagging.part_adjoint(prepared.plan, out, *given, residual.node, layout.lanes)
+            if residual.edge is not None:
+                _add_edges(shard, some, residual.edge, edges[p])
+        return value
 
     value = sum(crew.run(part, len(parts)))
     gradient = _added_up(crew, problem, prepared, singles, firsts, edges)
     return {"value": value, "gradient": gradient}
 
 
-def _part(
-    shard: Shard, problem: Problem, prepared: Prepared, weights: Weights, w: Floats, p: int
+def blocks_of(layout: Pairs, offsets: Ints, first: int, last: int) -> list[tuple[int, int]]:
+    """Sequences in ranges that are worked on together: few where every transition has a table of its own."""
+    if layout.edge_features == 1:
+        return [(first, last)]
+    tokens = max(EDGE_BYTES // (8 * layout.labels**2), 1)
+    count = -(-int(offsets[last] - offsets[first]) // tokens)
+    bounds = np.linspace(first, last, min(max(count, 1), last - first) + 1).astype(int)
+    return [(int(a), int(b)) for a, b in pairwise(bounds)]
+
+
+def tables_of(layout: Pairs, w: Floats, rows: Rows | None) -> Floats | None:
+    """The tables of some transitions: one for all of them, or by their features one for each."""
+    if not layout.states:
+        return None
+    edges = layout.edges(w)
+    if layout.edge_features == 1:
+        return edges
+    assert rows is not None
+    flat = as_matrix(rows) @ edges.reshape(len(edges), -1)
+    return np.asarray(flat).reshape(-1, layout.labels, layout.labels)
+
+
+def _add_edges(shard: Shard, some: tuple[int, int], residual: Floats, out: Floats) -> None:
+    """The adjoint of ``tables_of``."""
+    if len(out) == 1:
+        out += residual
+        return
+    rows = shard.structures[slice(*some)].edge_rows
+    assert rows is not None
+    out += (as_matrix(rows).T @ residual.reshape(len(residual), -1)).reshape(out.shape)
+
+
+def _block(
+    shard: Shard,
+    problem: Problem,
+    prepared: Prepared,
+    weights: Weights,
+    w: Floats,
+    some: tuple[int, int],
 ) -> tuple[Scores, Truth]:
-    """The scores and the truth of a part, as spaces and losses take them."""
-    (first, last), offsets = prepared.parts[p], prepared.offsets
+    """The scores and the truth of some sequences, as spaces and losses take them."""
+    (first, last), offsets = some, prepared.offsets
     nodes = slice(int(offsets[first]), int(offsets[last]))
     node = np.empty((nodes.stop - nodes.start, problem.layout.labels))
     given = (prepared.plan, weights, shard.truth.labels, offsets, first, last)
     tagging.part_scores(*given, node, problem.pairs.lanes)
-    edge = problem.pairs.edge(w)
-    tables = None if edge is None else edge[None]
-    scores = Scores(node, tables, offsets[first : last + 1] - offsets[first])
+    rows = None if shard.structures.edge_rows is None else shard.structures[first:last].edge_rows
+    scores = Scores(
+        node, tables_of(problem.pairs, w, rows), offsets[first : last + 1] - offsets[first]
+    )
     return scores, shard.truth.block(slice(first, last), nodes)
 
 
@@ -232,8 +278,12 @@ def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: f
     prepared, weights = plan_of(shard, problem), problem.pairs.weights(stamp.w, run=crew.run)
 
     def part(p: int) -> float:
-        scores, truth = _part(shard, problem, prepared, weights, stamp.w, p)
-        return problem.loss.conjugate(problem.space, scores, truth, scale)
+        return sum(
+            problem.loss.conjugate(
+                problem.space, *_block(shard, problem, prepared, weights, stamp.w, some), scale
+            )
+            for some in blocks_of(problem.pairs, prepared.offsets, *prepared.parts[p])
+        )
 
     return {"conjugate": sum(crew.run(part, len(prepared.parts)))}
 

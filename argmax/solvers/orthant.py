@@ -2,9 +2,9 @@
 
     minimise  F(w) = f(w) + l1 ‖w‖₁,    f smooth, the l2 penalty included
 
-Within an orthant F is smooth. The steepest way down from w (the pseudo-gradient ◇) chooses the orthant, where a
-weight that is zero and has |∂f| ≤ l1 stays zero; L-BFGS of f bends the direction, whose entries that disagree
-with −◇ are dropped; and a step ends at zero wherever it would change a sign:
+Within an orthant F is smooth. The steepest way down from w (the pseudo-gradient ◇) chooses the orthant, where
+a weight that is zero and has |∂f| ≤ l1 stays zero; L-BFGS of f bends the direction, whose entries that
+disagree with −◇ are dropped; and a step ends at zero wherever it would change a sign:
 
     ◇_j = ∂f_j + l1 sign(w_j),  or at w_j = 0 the number nearest to 0 in ∂f_j + [−l1, l1]
     w ← π(w + α d),   α = 1, ½, ¼, … until F falls by 10⁻⁴ ⟨◇, w − π(w + α d)⟩
