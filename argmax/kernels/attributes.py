@@ -48,6 +48,9 @@ class Plan(NamedTuple):
     row_values: Any  # (heavy entries,) or (1,)
     light_start: Any  # (N + 1,)
     pairs: Any  # (light entries,): places in the list of light pairs
+    pair_codes: (
+        Any  # (light entries,): their labels, here as well, since places in memory are far apart
+    )
     pair_values: Any  # (light entries,) or (1,)
     step: Any
     slot: Any  # (N,): its variable for attributes that occur once, or −1
@@ -180,8 +183,8 @@ def plan_sizes(indptr, indices, row, ptr, once, heavy_start, light_start, slot, 
 
 
 @kernel
-def fill_plan(indptr, indices, values, step, row, ptr, once, plan):
-    """rows, pairs and their values of a ``Plan``, given its counts."""
+def fill_plan(indptr, indices, values, step, row, ptr, codes, once, plan):
+    """rows, pairs, labels and values of a ``Plan``, given its counts; codes are those of the light pairs."""
     for t in range(len(indptr) - 1):
         i, j = plan.heavy_start[t], plan.light_start[t]
         for q in range(indptr[t], indptr[t + 1]):
@@ -193,7 +196,7 @@ def fill_plan(indptr, indices, values, step, row, ptr, once, plan):
                 i += 1
             elif not once[a]:
                 for p in range(ptr[a], ptr[a + 1]):
-                    plan.pairs[j] = p
+                    plan.pairs[j], plan.pair_codes[j] = p, codes[p]
                     if step:
                         plan.pair_values[j] = values[q]
                     j += 1
@@ -230,8 +233,8 @@ def scores(plan, weights, labels, start, L, s, P, LANES):
 
     Given labels (N,): where an attribute occurs once, its only label is that of its token.
     """
-    heavy, rows, row_values, light, pairs, pair_values, step, slot, root = plan
-    table, listed, codes, once, base, first, last = weights
+    heavy, rows, row_values, light, pairs, pair_codes, pair_values, step, slot, root = plan
+    table, listed, _, once, base, first, last = weights
     for t in range(start, start + L):
         here = (t - start) * P
         for k in range(0, P, len(LANES)):
@@ -240,8 +243,7 @@ def scores(plan, weights, labels, start, L, s, P, LANES):
                 y = fma(get(row_values, i * step), load(table, rows[i] * P + k, LANES), y)
             store(s, here + k, y)
         for j in range(light[t], light[t + 1]):
-            q = pairs[j]
-            s[here + codes[q]] += pair_values[j * step] * listed[q]
+            s[here + pair_codes[j]] += pair_values[j * step] * listed[pairs[j]]
         if slot[t] >= 0:
             s[here + labels[t]] += root[t] * once[slot[t]]
     end = (L - 1) * P
@@ -256,8 +258,8 @@ def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
 
     Given ``mask``, 1 for the pairs of the table and 0 elsewhere; if it is empty, all of it is written to.
     """
-    heavy, rows, row_values, light, pairs, pair_values, step, slot, root = plan
-    table, listed, codes, once, _, first, _ = out
+    heavy, rows, row_values, light, pairs, pair_codes, pair_values, step, slot, root = plan
+    table, listed, _, once, _, first, _ = out
     for t in range(start, start + L):
         here = (t - start) * P
         for i in range(heavy[t], heavy[t + 1]):
@@ -268,8 +270,7 @@ def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
                     y = mul(load(mask, at + k, LANES), y)
                 store(table, at + k, fma(x, y, load(table, at + k, LANES)))
         for j in range(light[t], light[t + 1]):
-            q = pairs[j]
-            listed[q] += factor * pair_values[j * step] * r[here + codes[q]]
+            listed[pairs[j]] += factor * pair_values[j * step] * r[here + pair_codes[j]]
         if slot[t] >= 0:
             once[slot[t]] += factor * root[t] * r[here + labels[t]]
     for c in range(P):
@@ -279,15 +280,14 @@ def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
 @kernel
 def bump(plan, t, label, amount, out, mask, P):
     """out of token t with this label += amount; pairs that do not exist stay away."""
-    heavy, rows, row_values, light, pairs, pair_values, step, _, _ = plan
-    table, listed, codes, _, _, _, _ = out
+    heavy, rows, row_values, light, pairs, pair_codes, pair_values, step, _, _ = plan
+    table, listed, _, _, _, _, _ = out
     for i in range(heavy[t], heavy[t + 1]):
         at = rows[i] * P + label
         table[at] += amount * row_values[i * step] * mask[at]
     for j in range(light[t], light[t + 1]):
-        q = pairs[j]
-        if codes[q] == label:
-            listed[q] += amount * pair_values[j * step]
+        if pair_codes[j] == label:
+            listed[pairs[j]] += amount * pair_values[j * step]
 
 
 @kernel

@@ -299,12 +299,14 @@ class Pairs(Layout):
         attributes.plan_sizes(indptr, indices, *given, heavy, light, slot, root)
         values = np.asarray(values, self.dtype)
         shape = (int(heavy[-1]), int(light[-1])) if step else (1, 1)
+        entries = int(light[-1])
         plan = Plan(
             heavy, np.empty(int(heavy[-1]), np.int32), np.ones(shape[0], self.dtype),
-            light, np.empty(int(light[-1]), np.int32), np.ones(shape[1], self.dtype),
-            step, slot, root,
+            light, np.empty(entries, np.int32), np.empty(entries, self.codes.dtype),
+            np.ones(shape[1], self.dtype), step, slot, root,
         )  # fmt: skip
-        attributes.fill_plan(indptr, indices, values, step, *given, plan)
+        lists = (self.row, self.ptr, self.codes, self.once)
+        attributes.fill_plan(indptr, indices, values, step, *lists, plan)
         return plan
 
 
