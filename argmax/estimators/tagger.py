@@ -105,10 +105,10 @@ class Tagger(Learner):
             self._check_legal(space, labels, offsets)
         checks.choice("pairs", self.pairs, ("observed", "all"))
         every = self.pairs == "all" or labels.allowed is not None
-        # What the attributes of one token share (see ``kernels.attributes``) is a gradient of an l2 problem.
-        fold = (
-            not (every or settings.l1) and loss.smooth and settings.l2 > 0 and rows.values is None
-        )
+        # What the attributes of one token share (see ``kernels.attributes``): the gradient of an l2 problem,
+        # the updates of the perceptron.
+        alike = loss.name == "perceptron" or (loss.smooth and settings.l2 > 0)
+        fold = alike and not (every or settings.l1) and rows.values is None
         options: dict[str, Any] = {
             "every": every,
             "start": bool(self.start),

@@ -278,10 +278,12 @@ def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
 
 
 @kernel
-def bump(plan, t, label, amount, out, mask, P):
-    """out of token t with this label += amount; pairs that do not exist stay away."""
-    heavy, rows, row_values, light, pairs, pair_codes, pair_values, step, _, _ = plan
-    table, listed, _, _, _, _, _ = out
+def bump(plan, t, label, right, amount, out, mask, P):
+    """out of token t with this label += amount; pairs that do not exist stay away. Given the right label."""
+    heavy, rows, row_values, light, pairs, pair_codes, pair_values, step, slot, root = plan
+    table, listed, _, once, _, _, _ = out
+    if label == right and slot[t] >= 0:
+        once[slot[t]] += amount * root[t]
     for i in range(heavy[t], heavy[t + 1]):
         at = rows[i] * P + label
         table[at] += amount * row_values[i * step] * mask[at]

@@ -307,8 +307,8 @@ def perceive(plan, weights, late, mask, edge, late_edge, labels, offsets, order,
                 changed, wrong = True, wrong + 1
                 for sign, label in ((1.0, y), (-1.0, guess)):
                     one = dtype.type(sign)
-                    bump(plan, start + t, label, one, weights, mask, P)
-                    bump(plan, start + t, label, sign * count, late, mask, P)
+                    bump(plan, start + t, label, y, one, weights, mask, P)
+                    bump(plan, start + t, label, y, sign * count, late, mask, P)
                     if t == 0:
                         weights.first[label] += one
                         late.first[label] += sign * count

@@ -333,3 +333,17 @@ def test_transitions_with_features():
     np.testing.assert_allclose(wide.edge_coef_, counts, atol=1e-4)
     assert wide.predict(X) == [[str(v) for v in labels] for labels in wide.predict(X)]
     assert len(wide.explain(X)[2]) == 4
+
+
+def test_the_perceptron_folds_what_its_updates_share():
+    rows, labels, offsets = corpus(14, (6,) * 20, 60, 3)
+    found = []
+    for fold in (False, True):
+        F = objective((rows, labels, offsets), loss="perceptron", fold=fold, precise=False)
+        solution = solvers.Perceptron(seed=1).minimise(
+            F, np.zeros(F.size), solvers.Report(max_iter=4)
+        )
+        layout, w = F.problem.pairs.unfolded(solution.w, rows, labels)
+        found.append(layout.named(w)["coef"].toarray())
+    np.testing.assert_allclose(found[0], found[1], atol=1e-5)
+    assert np.abs(found[0]).max() > 0.1
