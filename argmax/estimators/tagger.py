@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from typing import Any, Self, final
 
@@ -21,7 +22,9 @@ from ..solvers import Solver
 from ..spaces import Chain, constraints
 from . import decoding, resuming
 from .learner import ADVICE, Learner, Settings
+from .online import Online
 from .sequences import Labels, as_lists, as_sparse, check_offsets, sequence_weights
+from .stopping import Sequences, Watch, every_of, parted
 
 __all__ = ["CRFTagger", "SequenceTagger"]
 
@@ -35,10 +38,14 @@ class Tagger(Learner):
     order: int
     start: bool
     cost: Any
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
 
     classes_: Any
     _layout: Pairs
     _w: Floats
+    _online: Online | None
 
     # Fitting
 
@@ -64,7 +71,76 @@ class Tagger(Learner):
         """
         return self._path(Cs, X, y, lengths, sample_weight)
 
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, *, lengths: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """One pass of single steps over these sequences, on top of what earlier calls have learned.
+
+        ``classes``: all labels there will be; without it, those of the first call. Attributes are those of
+        the first call as well, unless ``features`` hashes them. A ``fit`` starts over.
+
+        >>> from argmax import SequenceTagger
+        >>> tagger = SequenceTagger(loss="perceptron")
+        >>> for _ in range(3):
+        ...     _ = tagger.partial_fit([["a", "b"], ["b", "a"]], [["A", "B"], ["B", "A"]])
+        >>> tagger.predict([["a", "b", "a"]])
+        [['A', 'B', 'A']]
+        """
+        attempt = copy.copy(self)
+        attempt._online = copy.copy(getattr(self, "_online", None))
+        attempt._fit_some(X, y, classes, lengths, sample_weight)
+        self._take(attempt)
+        return self
+
+    def _fit_some(self, X: Any, y: Any, classes: Any, lengths: Any, sample_weight: Any) -> None:
+        settings, first = self._settings(), self._online is None
+        if settings.l1 or self.order != 1 or settings.loss.name == "hinge":
+            raise Unsupported(
+                "partial_fit takes steps of loss 'log', 'softmax_margin' or 'perceptron', with penalty='l2' "
+                "and order=1."
+            )
+        if first:
+            self.features_ = for_sequences(X) if self.features is None else clone(self.features)
+            found = self.features_.fit_transform(X, lengths=lengths)
+        else:
+            found = self.features_.transform(X, lengths=lengths)
+        if found.edge_rows is not None and found.edge_rows.shape[1] > 1:
+            raise Unsupported(
+                "partial_fit has one table of transitions. Leave out the mark 'edge:'."
+            )
+        rows, offsets = as_sparse(found.rows), check_offsets(found)
+        labels = Labels.of(y, offsets)
+        if first:
+            self.classes_ = labels.classes if classes is None else np.unique(np.asarray(classes))
+            space = self._space(self.classes_)
+            decay = settings.l2 / settings.C
+            self._online = Online(space, settings.loss, bool(self.start), decay, self._seed())
+        assert self._online is not None
+        codes, known = self._codes(y, offsets)
+        if not known.all():
+            label = labels.classes[labels.codes[int(np.argmin(known))]]
+            raise InvalidInput(
+                f"the label {str(label)!r} is none of the classes of the first call. Name them all there: "
+                "partial_fit(X, y, classes=[…])."
+            )
+        weight = sequence_weights(sample_weight, len(offsets) - 1)
+        if weight is not None and settings.loss.name == "perceptron":
+            raise Unsupported("the perceptron has no weights of sequences. Use loss='log'.")
+        layout, w = self._online.learn(
+            rows, offsets, Truth(codes, weight, self._cost(settings.loss))
+        )
+        self._set_weights(layout, w)
+        self.n_iter_ = getattr(self, "n_iter_", 0) + 1
+
+    def _cost(self, loss: losses.Loss) -> Floats | None:
+        """Costs of wrong labels, where the loss has some."""
+        K = len(self.classes_)
+        if not loss.takes_cost:
+            return None
+        return costs.zero_one(K) if self.cost is None else costs.matrix(self.cost, K)
+
     def _fit(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> None:
+        self._online = None
         settings = self._settings()
         extractor = for_sequences(X) if self.features is None else clone(self.features)
         structures = extractor.fit_transform(X, lengths=lengths)
@@ -77,11 +153,29 @@ class Tagger(Learner):
                 f"y must have at least two different labels; got one: {labels.classes.tolist()[0]!r}."
             )
         self.features_, self.classes_ = extractor, labels.classes
+        self._solve(Sequences(stack, labels, weight), settings)
+
+    def _solve(self, given: Sequences, settings: Settings) -> None:
+        held = None
+        if self.early_stopping:
+            share = checks.number("validation_fraction", self.validation_fraction, 0.0, 1.0)
+            if len(given.stack) < 2 or given.labels.allowed is not None:
+                raise InvalidInput(
+                    "early_stopping holds sequences out: it needs at least two, with one label a token."
+                )
+            given, held = parted(given, share, self._seed())
         with settings.engine.open():
-            objective = self._objective(stack, labels, weight, settings)
-            layout = objective.problem.pairs
-            report = self._report(list(self.callbacks or ()))
-            start, state = self._start(layout)
+            objective = self._objective(given.stack, given.labels, given.weight, settings)
+            rows, codes = given.stack.rows, given.labels.codes
+            assert isinstance(rows, Csr)
+            listeners, watch = list(self.callbacks or ()), None
+            if held is not None:
+                patience = checks.positive_integer("n_iter_no_change", self.n_iter_no_change)
+                every = every_of(settings.solver)
+                watch = Watch(objective.problem, rows, codes, held, patience, every)
+                listeners.append(watch)
+            report = self._report(listeners)
+            start, state = self._start(objective.problem.pairs)
             state = resuming.found(self.callbacks or (), objective, settings.solver) or state
             try:
                 solution = settings.solver.minimise(objective, start, report, state)
@@ -90,9 +184,12 @@ class Tagger(Learner):
                     report.stop("interrupted", "interrupted")
                     point = objective.at(report.w.copy())
                     solution = report.solution(objective, point, "interrupted")
-                    self._accept(layout, solution, rows, labels.codes)
+                    self._accept(objective.problem.pairs, solution, rows, codes)
                 raise
-        self._accept(layout, solution, rows, labels.codes)
+        if watch is not None:
+            solution = watch.applied(solution)
+            self.validation_scores_ = watch.scores
+        self._accept(objective.problem.pairs, solution, rows, codes)
 
     def _objective(
         self, stack: Structures, labels: Labels, weight: Floats | None, settings: Settings
@@ -117,10 +214,7 @@ class Tagger(Learner):
             "precise": not compiled(rows.entries * K),  # a small problem can afford it
         }
         layout = Pairs.observed(rows, labels.codes, K, fold=fold, **options)
-        cost = None
-        if loss.takes_cost:
-            cost = costs.zero_one(K) if self.cost is None else costs.matrix(self.cost, K)
-        truth = Truth(labels.codes, weight, cost, labels.allowed)
+        truth = Truth(labels.codes, weight, self._cost(loss), labels.allowed)
         loss.check(truth)
         shards = engines.cut(stack, truth, layout)
         if len(shards) > 1 and layout.slots:  # a variable belongs to one token of one shard
@@ -167,12 +261,15 @@ class Tagger(Learner):
                 f"the fit left the finite numbers (overflow). {ADVICE['stalled']}"
             )
         final, w = layout.unfolded(solution.w, rows, codes)
-        parts = final.named(w)
-        self.coef_, self.start_ = parts["coef"], parts["start"]
-        self.transitions_, self.edge_coef_ = parts["transitions"], parts["edges"]
-        self._layout, self._w = final, w
+        self._set_weights(final, w)
         self.solution_ = replace(solution, w=w, state=None)
         self.n_iter_ = max(solution.passes, 1)
+
+    def _set_weights(self, layout: Pairs, w: Floats) -> None:
+        parts = layout.named(w)
+        self.coef_, self.start_ = parts["coef"], parts["start"]
+        self.transitions_, self.edge_coef_ = parts["transitions"], parts["edges"]
+        self._layout, self._w = layout, w
 
     # Answers
 
@@ -308,6 +405,10 @@ _SHARED = """
         How many labels back a transition sees.
     start : bool
         Weights for the first label of a sequence.
+    early_stopping : bool
+        Hold out ``validation_fraction`` of the sequences, score the weights on them (F1 of spans, or token
+        accuracy) every few passes, stop after ``n_iter_no_change`` looks without a better score, and keep the
+        best. ``validation_scores_`` lists (pass, score).
     solver, tol, max_iter, time_limit, warm_start, engine, n_threads, random_state, callbacks, verbose
         As in ``LinearClassifier``.
 
@@ -361,6 +462,9 @@ class SequenceTagger(Tagger):
         tol: float = 1e-4,
         max_iter: int = 1000,
         time_limit: float | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
         warm_start: bool = False,
         engine: Engine | None = None,
         n_threads: int | None = None,
@@ -382,6 +486,9 @@ class SequenceTagger(Tagger):
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
         self.warm_start = warm_start
         self.engine = engine
         self.n_threads = n_threads
@@ -393,6 +500,11 @@ class SequenceTagger(Tagger):
         loss = losses.get(self.loss)
         if self.cost is not None and not loss.takes_cost:
             raise Unsupported(f"loss {loss.name!r} has no cost and would ignore it. Use cost=None.")
+        if loss.name == "perceptron" and (self.C != 1.0 or self.penalty != "l2"):
+            raise Unsupported(
+                "the perceptron has no penalty and would ignore C and penalty. Leave them out; max_iter and "
+                "early_stopping are what keeps it from fitting too closely."
+            )
         return loss
 
 
@@ -431,6 +543,9 @@ class CRFTagger(Tagger):
         tol: float = 1e-4,
         max_iter: int = 1000,
         time_limit: float | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
         warm_start: bool = False,
         engine: Engine | None = None,
         n_threads: int | None = None,
@@ -450,6 +565,9 @@ class CRFTagger(Tagger):
         self.tol = tol
         self.max_iter = max_iter
         self.time_limit = time_limit
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
         self.warm_start = warm_start
         self.engine = engine
         self.n_threads = n_threads

@@ -191,14 +191,22 @@ class Pairs(Layout):
         return w[once:start] if self.start else np.zeros(self.labels)
 
     def weights(
-        self, w: Floats, first: Mask | None = None, last: Mask | None = None, run: Any = None
+        self,
+        w: Floats,
+        first: Mask | None = None,
+        last: Mask | None = None,
+        run: Any = None,
+        dtype: Any = None,
     ) -> Weights:
-        """w as kernels read it; the masks say which labels a sequence may begin and end with."""
+        """w as kernels read it, in the dtype of this layout unless another is asked for.
+
+        The masks say which labels a sequence may begin and end with; ``run`` is that of a crew.
+        """
         from ..kernels import attributes
         from ..kernels.attributes import Weights
 
         light, pairs, once, _, _ = self.bounds
-        P, dtype = self.width, self.dtype
+        P, dtype = self.width, self.dtype if dtype is None else dtype
         table = np.zeros((len(self.heavy) - 1) * P, dtype)
         values = w[light:pairs].astype(dtype)
         ranges = _ranges(len(self.heavy) - 1)

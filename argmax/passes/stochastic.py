@@ -87,17 +87,16 @@ class Walk:
         other.edge, other.state = self.edge.copy(), self.state.copy()
         return other
 
-    def late(self) -> Walk:
-        """Zeros of the same form, in float64: counts times updates do not fit into float32."""
-        other = self.copy()
-        zeros = {"table", "light", "once", "first"}
-        other.weights = Weights(
-            *(
-                np.zeros(a.shape) if n in zeros else a
-                for n, a in zip(Weights._fields, self.weights, strict=True)
-            )
-        )
-        other.edge, other.state = np.zeros(self.edge.shape), np.array([1.0, 0.0])
+    def late(self, w: Floats | None = None) -> Walk:
+        """w, or zeros, in float64: counts times updates do not fit into float32."""
+        other, layout = self.copy(), self.layout
+        w = np.zeros(layout.size) if w is None else w
+        other.weights = layout.weights(w, dtype=np.float64)
+        other.edge, other.state = np.zeros((layout.width,) * 2), np.array([1.0, 0.0])
+        table = layout.edge(w)
+        if table is not None:
+            other.edge[: layout.labels, : layout.labels] = table
+        other.edge = other.edge.ravel()
         return other
 
     def flat(self) -> Floats:

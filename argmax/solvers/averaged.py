@@ -21,7 +21,7 @@ from ..objective import Objective
 from ..records import Floats, Ints
 from .report import Report
 
-__all__ = ["averaged_start", "possible"]
+__all__ = ["averaged_start", "calibrated", "possible"]
 
 SAMPLE = 1000
 """Sequences that the rate is calibrated on."""
@@ -57,7 +57,7 @@ def averaged_start(
     walk = Walk(objective.shards[0], objective.problem, start)
     rng, n = np.random.default_rng(seed), len(walk)
     decay = objective.l2 / (objective.C * n)
-    eta = _calibrated(walk, rng.permutation(n)[:SAMPLE], decay)
+    eta = calibrated(walk, rng.permutation(n)[:SAMPLE], decay)
     total, count = np.zeros(objective.size), 0
     for epoch in range(passes):
         order = rng.permutation(n)
@@ -71,7 +71,7 @@ def averaged_start(
     return total / max(count, 1)
 
 
-def _calibrated(walk: Any, sample: Ints, decay: float) -> float:
+def calibrated(walk: Any, sample: Ints, decay: float) -> float:
     """η₀: from 0.1 on, doubled or halved as long as that lowers the loss of the sample after one pass."""
 
     def after(eta: float) -> float:

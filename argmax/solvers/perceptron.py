@@ -49,6 +49,10 @@ class Perceptron(Solver):
         layout, loss = objective.problem.layout, objective.problem.loss
         if loss.name != "perceptron" or not isinstance(layout, Pairs):
             raise Unsupported("solver 'perceptron' belongs to loss='perceptron' of SequenceTagger.")
+        if objective.shards[0].truth.weight is not None:
+            raise Unsupported(
+                "the perceptron has no weights of sequences. Use loss='log', or hinge."
+            )
         if len(objective.shards) > 1 or objective.shards[0].truth.allowed is not None:
             raise Unsupported(
                 "solver 'perceptron' needs all sequences in one shard, with one label a token. Use "

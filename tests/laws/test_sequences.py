@@ -347,3 +347,70 @@ def test_the_perceptron_folds_what_its_updates_share():
         found.append(layout.named(w)["coef"].toarray())
     np.testing.assert_allclose(found[0], found[1], atol=1e-5)
     assert np.abs(found[0]).max() > 0.1
+
+
+def test_early_stopping_keeps_the_best_on_sequences_held_out():
+    rng = np.random.default_rng(15)
+    X = [[f"w{w}" for w in rng.integers(0, 60, 6)] for _ in range(120)]
+    y = [[("B-X" if int(w[1:]) < 20 else "O") if rng.random() < 0.8 else "O" for w in x] for x in X]
+    tagger = CRFTagger(C=100.0, tol=1e-8, early_stopping=True, n_iter_no_change=2).fit(X, y)
+    passes, scores = zip(*tagger.validation_scores_, strict=True)
+    assert tagger.solution_.status == "stopped"
+    assert f"{max(scores):.4f}" in tagger.solution_.message
+    assert max(scores[-2:]) <= max(scores)
+    assert list(passes) == sorted(passes)
+
+
+def test_partial_fit_of_the_perceptron_is_the_naive_twin():
+    """Two calls with one sequence each: w += Ψ(y) − Ψ(ŷ), and the mean over all sequences."""
+    X, y = [["a", "b", "a"], ["b", "c"]], [["A", "B", "B"], ["B", "A"]]
+    from argmax.features import Templates
+
+    tagger = SequenceTagger(Templates(["word[0]"]), loss="perceptron", start=False)
+    w, t, steps = np.zeros((2, 3)), np.zeros((2, 2)), 0
+    total = (np.zeros((2, 3)), np.zeros((2, 2)))
+    tagger.features.fit(X)
+    for x, labels in zip([X, X[1:], X[:1]], [y, y[1:], y[:1]], strict=True):
+        tagger.partial_fit(x, labels)
+    order = np.concatenate(
+        [
+            np.random.default_rng([0, count]).permutation(n) + first
+            for count, n, first in ((1, 2, 0), (3, 1, 1), (4, 1, 0))
+        ]
+    )
+    exists = np.zeros((2, 3), bool)
+    place = {"a": 0, "b": 1, "c": 2}
+    for x, labels in zip(X, y, strict=True):
+        for word, label in zip(x, labels, strict=True):
+            exists["AB".index(label), place[word]] = True
+    for i in order:
+        words, right = [place[v] for v in X[i]], ["AB".index(v) for v in y[i]]
+        best = max(
+            itertools.product(range(2), repeat=len(words)),
+            key=lambda p: (
+                sum(w[c, a] for c, a in zip(p, words, strict=True))
+                + sum(t[a, b] for a, b in itertools.pairwise(p))
+            ),
+        )
+        for c, guess, a in zip(right, best, words, strict=True):
+            w[c, a] += 1.0
+            w[guess, a] -= 1.0 if exists[guess, a] or guess == c else 0.0
+        for (a, b), (c, d) in zip(itertools.pairwise(right), itertools.pairwise(best), strict=True):
+            t[a, b] += 1.0
+            t[c, d] -= 1.0
+        total[0].__iadd__(w)
+        total[1].__iadd__(t)
+        steps += 1
+    # The mean counts w before the first sequence too.
+    np.testing.assert_allclose(tagger.coef_.toarray(), total[0] / (steps + 1), atol=1e-6)
+    np.testing.assert_allclose(tagger.transitions_, total[1] / (steps + 1), atol=1e-6)
+
+
+def test_partial_fit_of_a_log_loss_learns():
+    rng = np.random.default_rng(16)
+    X = [[f"w{w}" for w in rng.integers(0, 9, 8)] for _ in range(200)]
+    y = [[f"L{int(w[1:]) % 3}" for w in x] for x in X]
+    tagger = SequenceTagger()
+    for first in range(0, 200, 50):
+        tagger.partial_fit(X[first : first + 50], y[first : first + 50], classes=["L0", "L1", "L2"])
+    assert tagger.score(X, y) > 0.99
