@@ -128,7 +128,8 @@ def _unfolded(value: dict[str, Any]) -> Any:
 
 def _solver(name: Any, options: Any) -> Any:
     plain = _known(solvers.get, name)
-    if plain is None or not isinstance(options, dict) or options.keys() != vars(plain).keys():
+    # Options that the writer's version did not have yet take their defaults.
+    if plain is None or not isinstance(options, dict) or not options.keys() <= vars(plain).keys():
         raise ModelFileError("has a solver that this version does not have.")
     values = {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
     parts = [part for v in values.values() for part in (v if isinstance(v, tuple) else (v,))]
