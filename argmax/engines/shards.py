@@ -22,9 +22,6 @@ __all__ = ["Shard", "cut", "row_bytes"]
 SHARD_BYTES = 2**29
 """A shard is as large as a worker likes to load at once, with the scores that tasks leave there."""
 
-SLOTS = 4
-"""Scores of a shard that may be kept at once: of the point, of a direction, marginals, residuals."""
-
 GRADIENTS = 4
 """A shard is at least as large as so many gradients: adding up its own must not be the main work."""
 
@@ -339,6 +336,6 @@ def shard_ranges(n: int, nodes: int, row_bytes: int, layout: Layout) -> list[tup
     [(0, 200), (200, 400), (400, 600), (600, 800), (800, 1000)]
     """
     size = max(SHARD_BYTES, GRADIENTS * 8 * layout.size)
-    count = -(-(row_bytes + SLOTS * 8 * nodes * layout.labels) // size)
+    count = -(-(row_bytes + 8 * nodes * layout.kept) // size)
     bounds: Ints = np.unique(np.linspace(0, n, max(count, 1) + 1).astype(int))
     return [(int(a), int(b)) for a, b in pairwise(bounds)]

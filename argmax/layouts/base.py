@@ -45,6 +45,11 @@ class Layout(ABC):
     def free(self) -> slice:
         """The entries that no penalty touches."""
 
+    @property
+    @abstractmethod
+    def kept(self) -> int:
+        """Numbers that passes leave behind at a node, for the next one: scores, marginals, residuals."""
+
     @abstractmethod
     def rounded(self, sparse: bool, dtype: np.dtype[Any]) -> bool:
         """Whether products over such rows run in float32, whose noise may hide the last steps."""

@@ -26,6 +26,10 @@ from .base import Layout, as_matrix, csr_arguments
 __all__ = ["Full", "Weights", "padded", "two_classes"]
 
 
+SLOTS = 4
+"""Scores that may be kept at once: of the point, of a direction, marginals, residuals."""
+
+
 def padded(m: int, sparse: bool = False) -> int:
     """How many columns are stored for m: 1, or a multiple of 4.
 
@@ -128,6 +132,10 @@ class Full(Layout):
     def label_matrix(self) -> Floats:
         """Φ (K, m), written out where it is the identity."""
         return np.eye(self.labels) if self.label_features is None else self.label_features
+
+    @property
+    def kept(self) -> int:
+        return SLOTS * self.labels
 
     def rounded(self, sparse: bool, dtype: np.dtype[Any]) -> bool:
         return not (self.precise or sparse or dtype == np.float64)

@@ -172,6 +172,10 @@ class Pairs(Layout):
     def free(self) -> slice:
         return slice(0, 0)
 
+    @property
+    def kept(self) -> int:
+        return 0
+
     def rounded(self, sparse: bool, dtype: np.dtype[Any]) -> bool:
         return not self.precise
 
