@@ -122,7 +122,11 @@ def _augmented(scores: Scores, truth: Truth) -> Scores:
     """score + cost: wrong labels are as much better as they are wrong."""
     if truth.cost is None:
         return scores
-    return replace(scores, node=scores.node + truth.cost[truth.labels])
+    cost = truth.cost[truth.labels]
+    if truth.cost_scale is not None:
+        nodes = 1 if scores.offsets is None else np.diff(scores.offsets)
+        cost = cost * np.repeat(truth.cost_scale, nodes)[:, None]
+    return replace(scores, node=scores.node + cost)
 
 
 def _no_conjugate(loss: Loss) -> Unsupported:

@@ -298,6 +298,10 @@ class Point:
         )
         return max(self.value - dual, 0.0)
 
+    def prove(self, dual: float) -> None:
+        """Certify by ``dual``, which no F is below; where a loss has corners, its residuals prove little."""
+        self._gap = max(self.value - dual, 0.0)
+
     @property
     def relative_gap(self) -> float:
         """The gap as a share of F(0): what ``tol`` is compared with."""

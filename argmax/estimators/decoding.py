@@ -59,14 +59,9 @@ def best(problem: Problem, w: Floats, stack: Structures, threads: int | None) ->
     if space.order != 1 or layout.edge_features > 1:
         return _best_by_blocks(problem, w, stack, threads)
     from ..kernels import tagging
-    from ..passes.sequences import read_weights
+    from ..passes.sequences import closed_edge, read_weights
 
-    P, K = layout.width, layout.labels
-    M = np.full((P, P), -np.inf, layout.dtype)
-    edge = layout.edge(w)
-    M[:K, :K] = 0.0 if edge is None else edge
-    if space.constraints is not None:
-        M[:K, :K][~space.constraints.follow] = -np.inf
+    M = closed_edge(problem, w)
     turned = np.ascontiguousarray(M.T).ravel()
     labels, value = np.zeros(len(rows), np.intp), np.zeros(len(offsets) - 1)
     weights = read_weights(problem, w)

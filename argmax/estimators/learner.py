@@ -123,12 +123,9 @@ class Learner(BaseEstimator, ABC):
         C = checks.number("C", self.C, 0.0, open_low=True)
         l1, l2 = self._penalty()
         solver = solvers.get(self.solver)
-        if (
-            isinstance(solver, (solvers.Auto, solvers.Dual, solvers.Perceptron))
-            and solver.seed is None
-        ):
+        if getattr(solver, "seed", 0) is None:
             solver = copy.copy(solver)
-            solver.seed = self._seed()
+            solver.seed = self._seed()  # type: ignore[attr-defined]
         if self.engine is not None and self.n_threads is not None:
             raise Unsupported(
                 "n_threads belongs to the default engine. Pass engine=Threads(n) or n_threads."

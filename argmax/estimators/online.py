@@ -81,7 +81,7 @@ class Online:
             self.last = Parts.of(layout, walk.flat())
             return layout, self.last.packed(layout)
         late = walk.late(self.late.packed(layout))
-        _, self.count = walk.perceive(order, late, self.count)
+        _, self.count, _ = walk.perceive(order, late, self.count)
         self.last, self.late = Parts.of(layout, walk.flat()), Parts.of(layout, late.flat())
         return layout, walk.flat() - late.flat() / self.count
 

@@ -59,6 +59,7 @@ def fingerprint(shard: Shard, crew: Crew) -> Sums:
 def _digest(structures: Structures, truth: Truth) -> bytes:
     digest, rows = hashlib.blake2b(digest_size=32), structures.rows
     arrays = [truth.labels.astype(np.int64), truth.weight]
+    arrays += [array for array in (truth.cost, truth.cost_scale) if array is not None]
     if isinstance(rows, Csr):
         used = slice(int(rows.indptr[0]), int(rows.indptr[-1]))
         arrays += [np.diff(rows.indptr).astype(np.int64), rows.indices[used].astype(np.int64)]

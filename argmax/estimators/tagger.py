@@ -38,6 +38,7 @@ class Tagger(Learner):
     order: int
     start: bool
     cost: Any
+    cost_per: str
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
@@ -124,11 +125,9 @@ class Tagger(Learner):
                 "partial_fit(X, y, classes=[…])."
             )
         weight = sequence_weights(sample_weight, len(offsets) - 1)
-        if weight is not None and settings.loss.name == "perceptron":
-            raise Unsupported("the perceptron has no weights of sequences. Use loss='log'.")
-        layout, w = self._online.learn(
-            rows, offsets, Truth(codes, weight, self._cost(settings.loss))
-        )
+        cost, scale = self._cost(settings.loss), self._cost_scale(settings.loss, offsets)
+        truth = Truth(codes, weight, cost, None, scale)
+        layout, w = self._online.learn(rows, offsets, truth)
         self._set_weights(layout, w)
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
 
@@ -138,6 +137,12 @@ class Tagger(Learner):
         if not loss.takes_cost:
             return None
         return costs.zero_one(K) if self.cost is None else costs.matrix(self.cost, K)
+
+    def _cost_scale(self, loss: losses.Loss, offsets: Ints) -> Floats | None:
+        """What the costs of each sequence are multiplied by."""
+        if not loss.takes_cost or self.cost_per == "token":
+            return None
+        return 1.0 / np.maximum(np.diff(offsets), 1)
 
     def _fit(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> None:
         self._online = None
@@ -204,7 +209,7 @@ class Tagger(Learner):
         every = self.pairs == "all" or labels.allowed is not None
         # What the attributes of one token share (see ``kernels.attributes``): the gradient of an l2 problem,
         # the updates of the perceptron.
-        alike = loss.name == "perceptron" or (loss.smooth and settings.l2 > 0)
+        alike = loss.name == "perceptron" or settings.l2 > 0
         fold = alike and not (every or settings.l1) and rows.values is None
         options: dict[str, Any] = {
             "every": every,
@@ -214,7 +219,8 @@ class Tagger(Learner):
             "precise": not compiled(rows.entries * K),  # a small problem can afford it
         }
         layout = Pairs.observed(rows, labels.codes, K, fold=fold, **options)
-        truth = Truth(labels.codes, weight, self._cost(loss), labels.allowed)
+        scale = self._cost_scale(loss, offsets)
+        truth = Truth(labels.codes, weight, self._cost(loss), labels.allowed, scale)
         loss.check(truth)
         shards = engines.cut(stack, truth, layout)
         if len(shards) > 1 and layout.slots:  # a variable belongs to one token of one shard
@@ -431,10 +437,13 @@ class SequenceTagger(Tagger):
     features : Templates, Given or None
         How tokens become attributes. None: a good set of templates for words; features that are given in
         dicts, lists or arrays are taken as they are.
-    loss : "log", "softmax_margin" or "perceptron"
-        Conditional random field; the same with the costs of wrong labels as a margin; averaged perceptron.
+    loss : "log", "softmax_margin", "hinge" or "perceptron"
+        Conditional random field; the same with the costs of wrong labels as a margin; structured SVM;
+        averaged perceptron.
     cost : table (labels, labels) or None
-        Costs of wrong labels, for losses with a margin; None: 1 for each wrong token.
+        Costs of wrong labels (rows: right ones), for losses with a margin; None: 1 for each wrong token.
+    cost_per : "token" or "sequence"
+        Whether the cost of an answer is the sum over its tokens, or that divided by their number.
     {shared}
     Examples
     --------
@@ -454,6 +463,7 @@ class SequenceTagger(Tagger):
         penalty: str | None = "l2",
         l1_ratio: float | None = None,
         cost: Any = None,
+        cost_per: str = "token",
         pairs: str = "observed",
         constraints: Any = None,
         order: int = 1,
@@ -478,6 +488,7 @@ class SequenceTagger(Tagger):
         self.penalty = penalty
         self.l1_ratio = l1_ratio
         self.cost = cost
+        self.cost_per = cost_per
         self.pairs = pairs
         self.constraints = constraints
         self.order = order
@@ -498,8 +509,13 @@ class SequenceTagger(Tagger):
 
     def _loss(self) -> losses.Loss:
         loss = losses.get(self.loss)
+        checks.choice("cost_per", self.cost_per, ("token", "sequence"))
         if self.cost is not None and not loss.takes_cost:
             raise Unsupported(f"loss {loss.name!r} has no cost and would ignore it. Use cost=None.")
+        if self.cost_per != "token" and not loss.takes_cost:
+            raise Unsupported(
+                f"loss {loss.name!r} has no cost and would ignore cost_per. Use cost_per='token'."
+            )
         if loss.name == "perceptron" and (self.C != 1.0 or self.penalty != "l2"):
             raise Unsupported(
                 "the perceptron has no penalty and would ignore C and penalty. Leave them out; max_iter and "
@@ -527,7 +543,7 @@ class CRFTagger(Tagger):
     (2, 3)
     """
 
-    cost = None
+    cost, cost_per = None, "token"
 
     def __init__(
         self,

@@ -279,14 +279,15 @@ def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
 
 @kernel
 def bump(plan, t, label, right, amount, out, mask, P):
-    """out of token t with this label += amount; pairs that do not exist stay away. Given the right label."""
+    """out of token t with this label += amount. Given the right label, and mask as in ``scatter``."""
     heavy, rows, row_values, light, pairs, pair_codes, pair_values, step, slot, root = plan
     table, listed, _, once, _, _, _ = out
     if label == right and slot[t] >= 0:
         once[slot[t]] += amount * root[t]
     for i in range(heavy[t], heavy[t + 1]):
         at = rows[i] * P + label
-        table[at] += amount * row_values[i * step] * mask[at]
+        x = amount * row_values[i * step]
+        table[at] += x * mask[at] if len(mask) else x
     for j in range(light[t], light[t + 1]):
         if pair_codes[j] == label:
             listed[pairs[j]] += amount * pair_values[j * step]

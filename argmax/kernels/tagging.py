@@ -4,7 +4,8 @@ A sequence is gathered, summed over and scattered before the next one, in memory
 leaves nothing behind and needs nothing of the size of the data.
 
 Given everywhere: ``plan`` and ``weights`` of ``attributes``; labels (N,), offsets (n+1,), the sequences
-first … last−1, tables of ``chain.tables``, weight (n,) or a single 1.
+first … last−1, tables of ``chain.tables``, weight (n,) or a single 1, cost (K, K) or nothing, and its scale
+(n,) or a single 1.
 """
 
 from typing import Any, NamedTuple
@@ -20,7 +21,9 @@ from .simd import add, exp, load, mul, plus, store, times
 __all__ = [
     "Tables",
     "descend",
+    "augment",
     "log_loss",
+    "max_loss",
     "part_adjoint",
     "part_scores",
     "perceive",
@@ -71,6 +74,16 @@ def _subtract(labels, start, L, P, weight, p, edge):
 
 
 @kernel
+def augment(s, labels, start, L, P, cost, scale):
+    """s (L, P) += scale · cost of each label where the given ones are right."""
+    factor = s.dtype.type(scale)
+    for t in range(L):
+        y = labels[start + t]
+        for c in range(len(cost)):
+            s[t * P + c] += factor * cost[y, c]
+
+
+@kernel
 def _copied(s, L, P, out, LANES):
     for k in range(0, L * P, len(LANES)):
         store(out, k, load(s, k, LANES))
@@ -114,7 +127,8 @@ def _truth_sums(
 
 @kernel
 def log_loss(
-    plan, weights, tables, labels, allowed, cost, offsets, first, last, weight, gradient, edge, value, LANES
+    plan, weights, tables, labels, allowed, cost, cost_scale, offsets, first, last, weight, gradient, edge,
+    value, LANES
 ):  # fmt: skip
     """value_i = weight_i (log Z − score of the truth), and the gradient of their sum.
 
@@ -124,6 +138,7 @@ def log_loss(
     """
     K, P, dtype = len(edge), len(weights.base), weights.table.dtype
     step, longest = 0 if len(weight) == 1 else 1, longest_of(offsets, first, last)
+    each = 0 if len(cost_scale) == 1 else 1
     s, alpha = np.empty(longest * P, dtype), np.empty(longest * P, dtype)
     p, inverse = np.empty(longest * P, dtype), np.empty(longest, dtype)
     copy = np.empty(longest * P if len(allowed) else 0, dtype)
@@ -138,10 +153,7 @@ def log_loss(
         if len(allowed):
             _copied(s, L, P, copy, LANES)
         gold = _gold(s, tables.edge, labels, start, L, P)
-        if len(cost):
-            for t in range(L):
-                for c in range(K):
-                    s[t * P + c] += cost[labels[start + t], c]
+        augment(s, labels, start, L, P, cost, cost_scale[i * each])
         total = _sums(s, tables, w, L, K, P, alpha, inverse, p, T, edge, LANES)
         if len(allowed) and total == total:
             given = (tables, allowed, w, start, L, K, P, alpha, inverse, p, r, T, edge, LANES)
@@ -159,6 +171,44 @@ def log_loss(
             _flush(tables.E, T, edge)
             waiting = 0
     _flush(tables.E, T, edge)
+
+
+@kernel
+def max_loss(
+    plan, weights, M, Mt, labels, cost, cost_scale, offsets, first, last, weight, gradient, edge, value, LANES
+):  # fmt: skip
+    """value_i = weight_i (max over y' of score + cost − score of the truth), and a subgradient of their sum.
+
+    Given M = e and Mt = eᵀ (P, P) flat. Filled value (n,); added to gradient and edge (K, K).
+    """
+    K, P, dtype = len(edge), len(weights.base), weights.table.dtype
+    step, each = 0 if len(weight) == 1 else 1, 0 if len(cost_scale) == 1 else 1
+    longest = longest_of(offsets, first, last)
+    s, best = np.empty(longest * P, dtype), np.empty(longest, np.int64)
+    for i in range(first, last):
+        start, L, w = offsets[i], offsets[i + 1] - offsets[i], weight[i * step]
+        value[i] = 0.0
+        if not L:
+            continue
+        scores(plan, weights, labels, start, L, s, P, LANES)
+        gold = 0.0
+        for t in range(L):
+            gold += s[t * P + labels[start + t]]
+            if t:
+                gold += M[labels[start + t - 1] * P + labels[start + t]]
+        augment(s, labels, start, L, P, cost, cost_scale[i * each])
+        value[i] = w * (viterbi(s, M, Mt, best, L, K, P, LANES) - gold)
+        for t in range(L):
+            y, other = labels[start + t], best[t]
+            if y != other:
+                bump(plan, start + t, y, y, dtype.type(-w), gradient, s[:0], P)
+                bump(plan, start + t, other, y, dtype.type(w), gradient, s[:0], P)
+                if t == 0:
+                    gradient.first[y] -= w
+                    gradient.first[other] += w
+            if t:
+                edge[labels[start + t - 1], y] -= w
+                edge[best[t - 1], other] += w
 
 
 @kernel
@@ -210,8 +260,8 @@ def _exp_table(edge, scale, K, P, E, Et, LANES):
 
 @kernel
 def descend(
-    plan, weights, mask, edge, labels, offsets, order, weight, state, eta, decay, cost, LANES
-):
+    plan, weights, mask, edge, labels, offsets, order, weight, state, eta, decay, cost, cost_scale, LANES
+):  # fmt: skip
     """Stochastic gradient steps on sequences in this order, for w = scale · weights.
 
     loss_i + ½ decay ‖w‖² of one sequence after the other, at a rate of eta / (1 + eta · decay · t). Given
@@ -219,12 +269,8 @@ def descend(
     table. Returns Σ loss before each step. Shalev-Shwartz, Singer, Srebro and Cotter 2011 for the scale;
     Bottou 2010 (COMPSTAT) for the rate.
     """
-    P, dtype, longest, size = (
-        len(weights.base),
-        weights.table.dtype,
-        0,
-        0 if len(weight) == 1 else 1,
-    )
+    P, dtype, longest = len(weights.base), weights.table.dtype, 0
+    size, each = 0 if len(weight) == 1 else 1, 0 if len(cost_scale) == 1 else 1
     K = labels_of(weights)
     for i in order:
         longest = max(longest, offsets[i + 1] - offsets[i])
@@ -246,8 +292,7 @@ def descend(
             value -= s[t * P + labels[start + t]]
             if t:
                 value -= scale * edge[labels[start + t - 1] * P + labels[start + t]]
-            for c in range(K if len(cost) else 0):
-                s[t * P + c] += cost[labels[start + t], c]
+        augment(s, labels, start, L, P, cost, cost_scale[i * each])
         value += (
             exp_rows(s, L, P, LANES) + (L - 1) * top + forward(s, E, alpha, inverse, L, K, P, LANES)
         )
@@ -275,15 +320,20 @@ def descend(
 
 
 @kernel
-def perceive(plan, weights, late, mask, edge, late_edge, labels, offsets, order, count, LANES):
-    """Perceptron updates on sequences in this order: w += Ψ(y) − Ψ(ŷ) where they differ (Collins 2002).
+def perceive(
+    plan, weights, late, mask, edge, late_edge, labels, offsets, order, weight, count, cost, cost_scale,
+    growth, LANES
+):  # fmt: skip
+    """Perceptron updates on sequences in this order: v += weight (Ψ(y) − Ψ(ŷ)) (Collins 2002).
 
-    ``late`` and ``late_edge`` add up count · update, count being the number of sequences seen so far, so
-    that w − late / count is the average over all of them. edge (P, P) flat, −inf where there is no
-    transition. Returns the wrong tokens, and the count.
+    ŷ = argmax ⟨v, Ψ⟩ + growth · (count − 1) · cost, where count is the number of the step: with a growth λ
+    these are subgradient steps of length 1/(λ count) on w = v / (λ count) (Shalev-Shwartz et al. 2011).
+    ``late`` and ``late_edge`` add up count · update, so that v − late / count is the mean of all v so far,
+    the first one included. edge (P, P) flat, −inf where there is no transition. Returns the wrong tokens, the
+    count, and Σ weight · cost of ŷ.
     """
-    P, dtype, longest, wrong = len(weights.base), weights.table.dtype, 0, 0
-    K = labels_of(weights)
+    P, dtype, longest, wrong, paid = len(weights.base), weights.table.dtype, 0, 0, 0.0
+    K, size, each = labels_of(weights), len(weight) > 1, len(cost_scale) > 1
     for i in order:
         longest = max(longest, offsets[i + 1] - offsets[i])
     s, turned = np.empty(longest * P, dtype), np.empty(P * P, dtype)
@@ -298,29 +348,33 @@ def perceive(plan, weights, late, mask, edge, late_edge, labels, offsets, order,
             for a in range(K):
                 for b in range(K):
                     turned[b * P + a] = edge[a * P + b]
+        w, scale = weight[i * size], np.float64(cost_scale[i * each])
         scores(plan, weights, labels, start, L, s, P, LANES)
+        augment(s, labels, start, L, P, cost, growth * max(count - 1, 1) * scale)
         viterbi(s, edge, turned, best, L, K, P, LANES)
         changed = False
         for t in range(L):
             y, guess = labels[start + t], best[t]
+            if len(cost):
+                paid += w * scale * cost[y, guess]
             if y != guess:
                 changed, wrong = True, wrong + 1
-                for sign, label in ((1.0, y), (-1.0, guess)):
-                    one = dtype.type(sign)
+                for amount, label in ((w, y), (-w, guess)):
+                    one = dtype.type(amount)
                     bump(plan, start + t, label, y, one, weights, mask, P)
-                    bump(plan, start + t, label, y, sign * count, late, mask, P)
+                    bump(plan, start + t, label, y, amount * count, late, mask, P)
                     if t == 0:
                         weights.first[label] += one
-                        late.first[label] += sign * count
+                        late.first[label] += amount * count
             if t and (y != guess or labels[start + t - 1] != best[t - 1]):
                 changed = True
                 right, other = labels[start + t - 1] * P + y, best[t - 1] * P + guess
-                edge[right] += dtype.type(1)
-                edge[other] -= dtype.type(1)
-                late_edge[right] += count
-                late_edge[other] -= count
+                edge[right] += dtype.type(w)
+                edge[other] -= dtype.type(w)
+                late_edge[right] += w * count
+                late_edge[other] -= w * count
         count += 1
-    return wrong, count
+    return wrong, count, paid
 
 
 # Answers

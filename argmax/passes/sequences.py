@@ -20,12 +20,21 @@ from ..errors import Unsupported
 from ..kernels import attributes, chain, tagging
 from ..kernels.attributes import Plan, Weights
 from ..layouts import Pairs, as_matrix
-from ..losses import Log, SoftmaxMargin
+from ..losses import Hinge, Log, Perceptron, SoftmaxMargin
 from ..records import Csr, Floats, Ints, Rows, Scores, Structures, Truth
 from ..spaces import Chain
 from .problem import Problem
 
-__all__ = ["along", "at_zero", "conjugate", "direction", "evaluate", "plan_of", "read_weights"]
+__all__ = [
+    "along",
+    "at_zero",
+    "closed_edge",
+    "conjugate",
+    "direction",
+    "evaluate",
+    "plan_of",
+    "read_weights",
+]
 
 PARTS = 8
 """Parts of a shard at most, and at least so many tokens each:"""
@@ -103,18 +112,31 @@ def transitions(problem: Problem, w: Floats) -> tagging.Tables:
     return tagging.Tables(edge, E, Et, chain.tables(edge, E, Et))
 
 
+def closed_edge(problem: Problem, w: Floats) -> Floats:
+    """The table of transitions (P, P), −inf where there is no label and where none is allowed."""
+    layout, space = problem.pairs, problem.space
+    assert isinstance(space, Chain)
+    P, K, edge = layout.width, layout.labels, layout.edge(w)
+    M = np.full((P, P), -np.inf, layout.dtype)
+    M[:K, :K] = 0.0 if edge is None else edge
+    if space.constraints is not None:
+        M[:K, :K][~space.constraints.follow] = -np.inf
+    return M
+
+
 def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     """{"value": Σ s_i loss_i(w), "gradient": its gradient}."""
     if not _fusible(problem):
         return _evaluate_by_parts(shard, crew, problem, stamp)
+    if not problem.loss.smooth:
+        return _evaluate_by_paths(shard, crew, problem, stamp)
     layout, truth = problem.pairs, shard.truth
     prepared = plan_of(shard, problem)
     plan, parts = prepared.plan, prepared.parts
     weights, tables = read_weights(problem, stamp.w, crew.run), transitions(problem, stamp.w)
     K = layout.labels
-    weight = np.ones(1) if truth.weight is None else truth.weight
+    weight, cost, cost_scale = _importance(truth, layout)
     allowed = np.zeros((0, K), bool) if truth.allowed is None else truth.allowed
-    cost = np.zeros((0, K), layout.dtype) if truth.cost is None else truth.cost.astype(layout.dtype)
     value, singles = np.zeros(len(prepared.offsets) - 1), np.zeros(layout.slots, layout.dtype)
     firsts, edges = np.zeros((len(parts), layout.width)), np.zeros((len(parts), K, K))
 
@@ -125,8 +147,8 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     def part(p: int) -> None:
         prepared.tables[p], prepared.light[p] = 0.0, 0.0
         tagging.log_loss(
-            plan, weights, tables, truth.labels, allowed, cost, prepared.offsets, *parts[p], weight, out(p),
-            edges[p], value, layout.lanes,
+            plan, weights, tables, truth.labels, allowed, cost, cost_scale, prepared.offsets, *parts[p],
+            weight, out(p), edges[p], value, layout.lanes,
         )  # fmt: skip
 
     crew.run(part, len(parts))
@@ -182,11 +204,52 @@ def _marginal_loss(space: Chain, scores: Scores, truth: Truth, residual: Scores)
     return weight * float(total.value[0] - right.value[0])
 
 
+def _importance(truth: Truth, layout: Pairs) -> tuple[Floats, Floats, Floats]:
+    """Weight, cost and scale of the cost, as kernels read them."""
+    one, none = np.ones(1), np.zeros((0, layout.labels))
+    return (
+        one if truth.weight is None else truth.weight,
+        (none if truth.cost is None else truth.cost).astype(layout.dtype),
+        one if truth.cost_scale is None else truth.cost_scale,
+    )
+
+
 def _fusible(problem: Problem) -> bool:
-    """Whether one kernel can do it all: transitions of order 1, sums over all paths."""
+    """Whether one kernel can do it all: transitions of order 1, a loss that it knows."""
     layout = problem.pairs
     one = layout.states in (0, layout.labels) and layout.edge_features == 1
-    return one and isinstance(problem.loss, Log | SoftmaxMargin)
+    return one and isinstance(problem.loss, Log | SoftmaxMargin | Hinge | Perceptron)
+
+
+def _evaluate_by_paths(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
+    """``evaluate`` for losses that compare the truth with one best path."""
+    layout, truth, prepared = problem.pairs, shard.truth, plan_of(shard, problem)
+    _refuse_sets(truth)
+    weights, edge = read_weights(problem, stamp.w, crew.run), closed_edge(problem, stamp.w)
+    M, Mt = edge.ravel(), np.ascontiguousarray(edge.T).ravel()
+    weight, cost, cost_scale = _importance(truth, layout)
+    parts, value = prepared.parts, np.zeros(len(prepared.offsets) - 1)
+    singles = np.zeros(layout.slots, layout.dtype)
+    firsts = np.zeros((len(parts), layout.width))
+    edges = np.zeros((len(parts), layout.labels, layout.labels))
+
+    def part(p: int) -> None:
+        prepared.tables[p], prepared.light[p] = 0.0, 0.0
+        memory = prepared.tables[p], prepared.light[p], layout.codes, singles
+        out = Weights(*memory, weights.base, firsts[p], weights.last)
+        tagging.max_loss(
+            prepared.plan, weights, M, Mt, truth.labels, cost, cost_scale, prepared.offsets, *parts[p],
+            weight, out, edges[p], value, layout.lanes,
+        )  # fmt: skip
+
+    crew.run(part, len(parts))
+    gradient = _added_up(crew, problem, prepared, singles, firsts, edges)
+    return {"value": float(value.sum()), "gradient": gradient}
+
+
+def _refuse_sets(truth: Truth) -> None:
+    if truth.allowed is not None:
+        raise Unsupported("several labels a token need loss='log' and order=1.")
 
 
 def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
@@ -194,8 +257,7 @@ def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp)
     layout, prepared = problem.pairs, plan_of(shard, problem)
     parts, K = prepared.parts, layout.labels
     weights = layout.weights(stamp.w, run=crew.run)
-    if shard.truth.allowed is not None:
-        raise Unsupported("several labels a token need loss='log' and order=1.")
+    _refuse_sets(shard.truth)
     singles = np.zeros(layout.slots, layout.dtype)
     firsts = np.zeros((len(parts), layout.width))
     edges = np.zeros((len(parts), layout.edge_features, layout.states, K))

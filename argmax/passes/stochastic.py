@@ -47,10 +47,21 @@ class Walk:
             self.closed[:K][~self.rules.start] = -np.inf
             self.edge_closed[:K, :K][~self.rules.follow] = -np.inf
         self.state = np.array([1.0, 0.0])
+        one = np.ones(1)
+        self.weight: Floats = one if self.truth.weight is None else self.truth.weight
+        self.cost: Floats = np.zeros((0, K)) if self.truth.cost is None else self.truth.cost
+        self.cost = self.cost.astype(dtype)
+        self.cost_scale: Floats = one if self.truth.cost_scale is None else self.truth.cost_scale
         self.set(w)
 
     def __len__(self) -> int:
         return len(self.prepared.offsets) - 1
+
+    @property
+    def visits(self) -> Ints:
+        """The sequences that say something: with tokens, and a weight."""
+        weight = np.broadcast_to(self.weight, len(self))
+        return np.flatnonzero((np.diff(self.prepared.offsets) > 0) & (weight > 0))
 
     def _expanded(self, pairs: Floats) -> Floats:
         layout, light = self.layout, self.layout.bounds[0]
@@ -121,24 +132,28 @@ class Walk:
 
     def descend(self, order: Ints, eta: float, decay: float) -> float:
         """Gradient steps on the sequences of ``order``; the sum of their losses before each step."""
-        truth, dtype = self.truth, self.layout.dtype
-        weight = np.ones(1) if truth.weight is None else truth.weight
-        cost = np.zeros((0, 1), dtype) if truth.cost is None else truth.cost.astype(dtype)
         loss = tagging.descend(
-            self.prepared.plan, self.weights, self.mask, self.edge, truth.labels, self.prepared.offsets,
-            order, weight, self.state, eta, decay, cost, self.layout.lanes,
+            self.prepared.plan, self.weights, self.mask, self.edge, self.truth.labels, self.prepared.offsets,
+            order, self.weight, self.state, eta, decay, self.cost, self.cost_scale, self.layout.lanes,
         )  # fmt: skip
         self._kept_closed()
         return float(loss)
 
-    def perceive(self, order: Ints, late: Walk, count: int) -> tuple[int, int]:
-        """Perceptron updates; ``late`` adds up count · update. Returns the wrong tokens, and the count."""
-        wrong, count = tagging.perceive(
+    def perceive(
+        self, order: Ints, late: Walk, count: int, growth: float = 0.0
+    ) -> tuple[int, int, float]:
+        """Perceptron updates; at step ``count`` wrong labels get growth · (count − 1) · cost on top.
+
+        ``late`` adds up count · update. Returns the wrong tokens, the count, and Σ weight · cost of the
+        answers.
+        """
+        wrong, count, paid = tagging.perceive(
             self.prepared.plan, self.weights, late.weights, self.mask, self.edge, late.edge,
-            self.truth.labels, self.prepared.offsets, order, count, self.layout.lanes,
+            self.truth.labels, self.prepared.offsets, order, self.weight, count,
+            self.cost, self.cost_scale, growth, self.layout.lanes,
         )  # fmt: skip
         self._kept_closed()
-        return int(wrong), int(count)
+        return int(wrong), int(count), float(paid)
 
     def _kept_closed(self) -> None:
         if not self.layout.start:

@@ -8,6 +8,8 @@
     Proximal    l1 and elastic net
     OrthantWise l1 and elastic net of sequences
     Perceptron  the averaged perceptron: sequences
+    FrankWolfe  the structured SVM, with its duality gap: sequences
+    Subgradient the structured SVM by stochastic subgradients: sequences
 
 Each is an object with its own options, or its name: ``solver="lbfgs"`` is ``solver=solvers.LBFGS()``.
 """
@@ -15,6 +17,7 @@ Each is an object with its own options, or its name: ``solver="lbfgs"`` is ``sol
 from .auto import Auto
 from .base import Solver
 from .dual import Dual
+from .frank_wolfe import FrankWolfe
 from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
@@ -22,10 +25,12 @@ from .orthant import OrthantWise
 from .perceptron import Perceptron
 from .proximal import Proximal
 from .report import Keeper, Progress, Report, Snapshot
+from .subgradient import Subgradient
 
 __all__ = [
     "Auto",
     "Dual",
+    "FrankWolfe",
     "Keeper",
     "LBFGS",
     "Newton",
@@ -37,13 +42,16 @@ __all__ = [
     "Report",
     "Snapshot",
     "Solver",
+    "Subgradient",
     "get",
 ]
 
 _BY_NAME: dict[str, type[Solver]] = {
     solver.name: solver
-    for solver in (Auto, Dual, LBFGS, Newton, NewtonCG, OrthantWise, Perceptron, Proximal)
-}
+    for solver in (
+        Auto, Dual, FrankWolfe, LBFGS, Newton, NewtonCG, OrthantWise, Perceptron, Proximal, Subgradient,
+    )
+}  # fmt: skip
 
 
 def get(solver: str | Solver) -> Solver:

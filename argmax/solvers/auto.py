@@ -10,6 +10,7 @@ from ..objective import Objective
 from ..records import Floats, Solution
 from .base import Solver
 from .dual import Dual
+from .frank_wolfe import FrankWolfe
 from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
@@ -49,6 +50,8 @@ class Auto(Solver):
         """The solver for this objective, and the reason in one sentence."""
         if objective.problem.loss.name == "perceptron":
             return Perceptron(seed=self.seed), "the loss is that of the perceptron"
+        if objective.problem.loss.name == "hinge":
+            return FrankWolfe(seed=self.seed), "a hinge has corners, and a dual"
         if objective.l1 and not objective.curved:
             return OrthantWise(), "an l1 penalty, and gradients only"
         if objective.l1:

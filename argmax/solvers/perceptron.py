@@ -15,11 +15,10 @@ from typing import Any, final
 
 import numpy as np
 
-from ..errors import Unsupported
-from ..layouts import Pairs
 from ..objective import Objective
 from ..records import Floats, Solution
 from .base import Solver
+from .online import check_online
 from .report import Report
 
 __all__ = ["Perceptron"]
@@ -46,22 +45,7 @@ class Perceptron(Solver):
 
     def check(self, objective: Objective) -> None:
         super().check(objective)
-        layout, loss = objective.problem.layout, objective.problem.loss
-        if loss.name != "perceptron" or not isinstance(layout, Pairs):
-            raise Unsupported("solver 'perceptron' belongs to loss='perceptron' of SequenceTagger.")
-        if objective.shards[0].truth.weight is not None:
-            raise Unsupported(
-                "the perceptron has no weights of sequences. Use loss='log', or hinge."
-            )
-        if len(objective.shards) > 1 or objective.shards[0].truth.allowed is not None:
-            raise Unsupported(
-                "solver 'perceptron' needs all sequences in one shard, with one label a token. Use "
-                "loss='log'."
-            )
-        if layout.states not in (0, layout.labels):
-            raise Unsupported(
-                "loss='perceptron' has transitions of order 1. Use order=1, or loss='log'."
-            )
+        check_online(self.name, "perceptron", objective, penalised=False)
 
     def minimise(
         self, objective: Objective, start: Floats, report: Report, state: Any = None
@@ -72,11 +56,11 @@ class Perceptron(Solver):
         report.solver = self.name
         walk = Walk(objective.shards[0], objective.problem, start)
         late = walk.late()
-        rng, n, count = np.random.default_rng(self.seed or 0), len(walk), 1
+        rng, visits, count = np.random.default_rng(self.seed or 0), walk.visits, 1
         tokens = int(walk.prepared.offsets[-1])
         while True:
-            order = rng.permutation(n) if self.shuffle else np.arange(n)
-            wrong, count = walk.perceive(order, late, count)
+            order = rng.permutation(visits) if self.shuffle else visits
+            wrong, count, _ = walk.perceive(order, late, count)
             w = walk.flat() - late.flat() / count if self.average else walk.flat()
             asked = report(objective, w, wrong / max(tokens, 1), math.inf)
             if not wrong:
