@@ -13,6 +13,7 @@ from ..engines.base import Sums
 from ..objective import Objective
 from ..records import Csr, Structures, Truth
 from ..solvers import Keeper, Snapshot, Solver
+from ..spaces import Chain, Space
 
 __all__ = ["described", "fingerprint", "found"]
 
@@ -46,8 +47,19 @@ def described(objective: Objective, solver: Solver) -> dict[str, Any]:
         "rows": sum(len(shard) for shard in shards),
         "features": layout.features,
         "classes": layout.labels,
+        "weights": layout.size,
+        "answers": _answers(objective.problem.space),
         "data": digest.hexdigest(),
     }
+
+
+def _answers(space: Space) -> str:
+    """The space, with a digest of its constraints."""
+    rules = space.constraints if isinstance(space, Chain) else None
+    if rules is None:
+        return repr(space)
+    masks = b"".join(mask.tobytes() for mask in (rules.start, rules.end, rules.follow))
+    return f"{space!r}, constraints {hashlib.blake2b(masks, digest_size=8).hexdigest()}"
 
 
 def fingerprint(shard: Shard, crew: Crew) -> Sums:
