@@ -26,7 +26,7 @@ app = typer.Typer(
 )
 
 Argument, Option = typer.Argument, typer.Option
-TABLE = "CSV, TSV, JSON lines, Parquet or svmlight, plain or compressed"
+TABLE = "CSV, TSV, JSON lines, Parquet, svmlight, CoNLL or CoNLL-U, plain or compressed"
 
 Data = Annotated[str, Argument(metavar="DATA", help=f"{TABLE}; - is standard input.")]
 Model = Annotated[str, Argument(metavar="MODEL", help="A file that `argmax train` wrote.")]
@@ -39,7 +39,8 @@ Read = Annotated[
     list[str],
     Option(
         metavar="NAME=VALUE",
-        help="How files are read: encoding, delimiter, format, missing, or a limit such as line_bytes.",
+        help="How files are read: encoding, delimiter, format, missing, names, strict, or a limit "
+        "such as line_bytes.",
     ),
 ]
 Memory = Annotated[
@@ -60,15 +61,22 @@ def _run(context: typer.Context, json: bool, quiet: bool, typed: bool = False) -
     from .outcome import guarded
 
     options = {name: v for name, v in context.params.items() if name not in ("json", "quiet")}
+    given = [name for name in options if _was_typed(context, name)]
     if typed:
         options["typed"] = shlex.join(["argmax", *sys.argv[1:]])
 
     def command() -> int:
-        module = import_quickly(f"{__package__}.{context.info_name}")
-        status: int = module.run(**options, console=Console(json, quiet))
+        route = import_quickly(f"{__package__}.route")
+        module, taken = route.chosen(str(context.info_name), options, given)
+        status: int = module.run(**taken, console=Console(json, quiet))
         return status
 
     raise typer.Exit(guarded(command, json))
+
+
+def _was_typed(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _version(wanted: bool) -> None:
@@ -124,7 +132,8 @@ def _demo(
 ) -> None:
     """The main job from end to end, on built-in data.
 
-    Writes a table of support tickets into a new folder, then runs check, train, evaluate and explain on it.
+    Writes a table of support tickets and a file of tagged sentences into a new folder, then runs check,
+    train, evaluate and explain on both.
     """
     _run(context, json, quiet)
 
@@ -142,10 +151,10 @@ def _check(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Look for what is wrong with a table.
+    """Look for what is wrong with a file.
 
     Classes, repeated rows, conflicting labels, empty texts, columns that give the class away, and with TEST
-    the overlap of the two files.
+    the overlap of the two files. Of tagged sequences: labels, spans, illegal tags, ambiguous words.
 
     Exit code 1 if there is a finding of severity "error".
     """
@@ -172,6 +181,16 @@ def _train(
         list[str],
         Option(metavar="NAME=VALUE", help="How features are made: ngrams=1-2, hash_bits=18, …"),
     ] = [],  # noqa: B006
+    templates: Annotated[
+        str | None,
+        Option(metavar="FILE", help="Sequences: templates, one a line, or those of CRF++."),
+    ] = None,
+    loss: Annotated[
+        str, Option(metavar="NAME", help="Sequences: log, softmax_margin or perceptron.")
+    ] = "log",
+    constraints: Annotated[
+        str, Option(metavar="auto|BIO|BILOU|none", help="Sequences: which labels may follow.")
+    ] = "auto",
     read: Read = [],  # noqa: B006
     C: Annotated[
         str,
@@ -196,10 +215,11 @@ def _train(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Learn a model from a table and judge it.
+    """Learn a model from a file and judge it.
 
-    Some rows are held out, C is chosen on a part of the others, and the model is fitted on all of those. What
-    the model is worth is measured on the rows held out, and written into a report.
+    A table gives a classifier, tagged sequences (CoNLL) give a tagger. Some rows are held out, C is chosen on
+    a part of the others, and the model is fitted on all of those. What the model is worth is measured on the
+    rows held out, and written into a report.
 
     Exit code 3 if the fit did not converge: the model is written and usable all the same.
     """
@@ -217,18 +237,23 @@ def _predict(
     top: Annotated[
         int | None, Option(metavar="K", help="The K best classes and their probabilities.")
     ] = None,
+    target: Annotated[
+        str | None,
+        Option(metavar="COLUMN", help="Sequences: write labels into this column, not behind."),
+    ] = None,
     output: Annotated[
         str | None,
-        Option("--output", "-o", metavar="FILE", help="A .csv or .jsonl file instead of stdout."),
+        Option("--output", "-o", metavar="FILE", help="A file instead of stdout (.jsonl: JSON)."),
     ] = None,
     read: Read = [],  # noqa: B006
     force: Force = False,
     json: Annotated[bool, Option("--json", help="JSON lines instead of CSV.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Answer every row of a file.
+    """Answer every row or token of a file.
 
-    Rows are read, answered and written one batch at a time, in order and in flat memory.
+    Rows are read, answered and written one batch at a time, in order and in flat memory. A tagger writes
+    every line as it came, with the label behind it.
     """
     _run(context, json, quiet)
 
@@ -260,7 +285,9 @@ def _explain(
     context: typer.Context,
     model: Model,
     what: Annotated[str, Argument(metavar="DATA|TEXT", help="A file (see --row), or a text.")],
-    row: Annotated[int | None, Option(metavar="N", help="Which row of the file, from 0.")] = None,
+    row: Annotated[
+        int | None, Option(metavar="N", help="Which row (or sequence) of the file, from 0.")
+    ] = None,
     against: Annotated[
         str | None, Option(metavar="CLASS", help="Compare with this class, not the runner-up.")
     ] = None,
@@ -271,7 +298,8 @@ def _explain(
 ) -> None:
     """Say why a model answers what it answers.
 
-    Contributions of the features of one row, winner against runner-up. They add up to the lead exactly.
+    Contributions of the features of one row, winner against runner-up. They add up to the lead exactly. Of a
+    tagger, the same for each token of one sequence.
     """
     _run(context, json, quiet)
 

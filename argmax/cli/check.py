@@ -12,7 +12,7 @@ from .outcome import FINDINGS, OK
 from .reading import lacking, opened, read_as, shown_kinds, target_of
 from .survey import Survey
 
-__all__ = ["run", "show_findings", "surveyed"]
+__all__ = ["run", "show_classes", "show_findings", "surveyed"]
 
 MOST_CLASSES = 20
 
@@ -91,23 +91,26 @@ def _show(
     show_findings(findings, console)
 
 
-def show_classes(counts: dict[str, int], target: str, console: Console) -> None:
+def show_classes(
+    counts: dict[str, int], target: str, console: Console, one: str = "class", rows: str = "rows"
+) -> None:
     """The classes and their rows."""
     total = max(sum(counts.values()), 1)
-    console.heading(f"Classes of {target}: {len(counts):,}")
+    title = count(len(counts), one).partition(" ")[2].capitalize()
+    console.heading(f"{title} of {target}: {len(counts):,}")
     shown = list(counts.items())[:MOST_CLASSES]
     console.table(
-        ["class", ">rows", ">share"], [[c, f"{n:,}", f"{n / total:.1%}"] for c, n in shown]
+        [one, f">{rows}", ">share"], [[c, f"{n:,}", f"{n / total:.1%}"] for c, n in shown]
     )
     if len(counts) > len(shown):
         console.say(f"… and {len(counts) - len(shown):,} smaller ones")
 
 
-def show_findings(findings: list[Finding], console: Console) -> None:
-    """The findings, a line each."""
+def show_findings(findings: list[Finding], console: Console, places: str = "Rows") -> None:
+    """The findings, a line each; ``places`` is what their examples are."""
     console.heading(f"Findings: {len(findings)}" if findings else "Findings: none")
     for finding in findings:
-        rows = f" Rows {', '.join(map(str, finding.rows))}, …" if finding.rows else ""
-        if finding.count is not None and len(finding.rows) == finding.count:
+        rows = f" {places} {', '.join(map(str, finding.rows))}, …" if finding.rows else ""
+        if finding.count is None or len(finding.rows) == finding.count:
             rows = rows.removesuffix(", …")
         console.say(f"{finding.severity:8} {finding.message}{rows}", indent=9)

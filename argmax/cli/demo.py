@@ -1,4 +1,4 @@
-"""``argmax demo``: the main job from end to end, on a table that the library writes itself."""
+"""``argmax demo``: the main jobs from end to end, on tables and sentences that the library writes itself."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
+from ..data.corpus import write_sentences
 from ..data.samples import write_tickets
 from ..errors import InvalidInput
 from .check import run as check
 from .console import Console
 from .evaluate import run as evaluate
 from .explain import run as explain
+from .sequences.check import run as check_sequences
+from .sequences.evaluate import run as evaluate_tagger
+from .sequences.explain import run as explain_tagger
+from .sequences.train import run as train_tagger
 from .train import run as train
 
 __all__ = ["run"]
 
 ROWS, NEW = 2000, 500
+SENTENCES = 1000
 
 TICKET = "The parcel arrived, but the lamp is broken. I want my money back."
 
@@ -29,6 +35,10 @@ COMMANDS = (
     "argmax train tickets.csv --target team",
     "argmax evaluate model.argmax new.csv --target team",
     f"argmax explain model.argmax {shlex.quote(TICKET)} --top 8",
+    "argmax check tagged.conll new.conll",
+    "argmax train tagged.conll -o tagger.argmax --report tagging.html",
+    "argmax evaluate tagger.argmax new.conll",
+    "argmax explain tagger.argmax new.conll --row 3",
 )
 
 
@@ -39,17 +49,22 @@ def run(output: str | None, console: Console) -> int:
     with contextlib.chdir(folder):
         write_tickets("tickets.csv", ROWS, seed=0)
         write_tickets("new.csv", NEW, seed=1)
-        console.say(f"{ROWS:,} support tickets to learn from and {NEW} new ones, in {folder}")
+        write_sentences("tagged.conll", SENTENCES, seed=0)
+        write_sentences("new.conll", NEW, seed=1)
+        console.say(
+            f"{ROWS:,} support tickets and {SENTENCES:,} tagged sentences to learn from, and {NEW} new ones "
+            f"of each, in {folder}"
+        )
         steps = _steps()
         status = max(_step(command, steps[command], results, console) for command in COMMANDS)
-    report = os.path.join(folder, "report.html")
+    reports = [os.path.join(folder, name) for name in ("report.html", "tagging.html")]
     console.heading("Done")
-    console.say(f"The report: {report}")
+    console.say(f"The reports: {', '.join(reports)}")
     console.say("All of this again, by hand:")
     console.say(f"  cd {shlex.quote(folder)}")
     for command in COMMANDS:
         console.say(f"  {command}{' --force' if ' train ' in command else ''}")
-    console.result({"folder": folder, "report": report, "commands": COMMANDS, "results": results})
+    console.result({"folder": folder, "reports": reports, "commands": COMMANDS, "results": results})
     return status
 
 
@@ -66,7 +81,7 @@ def _folder(output: str | None) -> str:
 def _steps() -> dict[str, Callable[[Console], int]]:
     """What each command calls."""
     read: list[str] = []
-    checked, trained, evaluated, explained = COMMANDS
+    checked, trained, evaluated, explained, *on_sentences = COMMANDS
     return {
         checked: lambda console: check("tickets.csv", "new.csv", "team", [], read, console),
         trained: lambda console: train(console, data="tickets.csv", target="team", typed=trained),
@@ -74,6 +89,22 @@ def _steps() -> dict[str, Callable[[Console], int]]:
             "model.argmax", "new.csv", "team", None, read, None, False, evaluated, console
         ),
         explained: lambda console: explain("model.argmax", TICKET, None, None, 8, read, console),
+        **_sentence_steps(on_sentences),
+    }
+
+
+def _sentence_steps(commands: list[str]) -> dict[str, Callable[[Console], int]]:
+    checked, trained, evaluated, explained = commands
+    data, new, model = "tagged.conll", "new.conll", "tagger.argmax"
+    return {
+        checked: lambda console: check_sequences(data, new, None, [], console),
+        trained: lambda console: train_tagger(
+            console, data=data, output=model, report="tagging.html", typed=trained
+        ),
+        evaluated: lambda console: evaluate_tagger(
+            model, new, None, None, [], False, evaluated, console
+        ),
+        explained: lambda console: explain_tagger(model, new, 3, 15, [], console),
     }
 
 

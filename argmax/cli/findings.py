@@ -20,7 +20,8 @@ SEVERITIES = (ERROR, WARNING, NOTE)
 @final
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing found. ``code`` is stable, for programs; ``rows`` are examples, counted from 0.
+    """One thing found. ``code`` is stable, for programs; ``rows`` are examples, counted from
+    0; or lines of a file, counted from 1.
 
     >>> from argmax.cli.findings import Finding
     >>> Finding("warning", "duplicates", "3 rows repeat an earlier one.", count=3).code

@@ -71,9 +71,11 @@ def _model(found: dict[str, Any]) -> dict[str, Any]:
         "estimator": f"{found['estimator']}, loss {parameters.get('loss', 'log')}, C = {parameters['C']:g}",
         "classes": f"{len(classes):,}: {', '.join(map(str, classes[:8]))}{', …' if len(classes) > 8 else ''}",
         "features": f"{found['features']:,}",
-        "why it stopped": solution["message"],
-        "passes": solution["passes"],
+        "why it stopped": "learned piece by piece" if solution is None else solution["message"],
+        **({} if solution is None else {"passes": solution["passes"]}),
     }
+    if found["tokens"] is not None and "parameters" in found["tokens"]:
+        facts["templates"] = ", ".join(found["tokens"]["parameters"]["templates"])
     if found["table"] is not None:
         columns = found["table"]["columns"]
         facts |= {f"column {column['name']}": column["kind"] for column in columns}

@@ -30,6 +30,7 @@ __all__ = [
     "OK",
     "RESOURCE_LIMIT",
     "guarded",
+    "in_shell",
 ]
 
 OK, FINDINGS, BAD_INPUT, NOT_CONVERGED, RESOURCE_LIMIT = 0, 1, 2, 3, 4
@@ -42,6 +43,9 @@ IN_SHELL = (
     (r"kinds\['([^']*)'\]", r"--kinds '\1=…'"),
     (r"^kinds names", "--kinds names"),
     (r"\b(encoding|delimiter|format)=('[^']*')", r"--read \1=\2"),
+    (r"\bstrict=False", "--read strict=no"),
+    (r"\bcomments=False", "--read comments=no"),
+    (r"Read it with argmax\.data\.open_conll", "Pass --read format='columns'"),
     (r"limits=Limits\((\w+)=\.\.\.\)", r"--read \1=…"),
     (r"list it in missing=", "list it in --read missing=…"),
     (r"allow it to be overwritten", "pass --force"),

@@ -11,10 +11,27 @@ from ..data import Limits, Source, open_table
 from ..errors import InvalidInput
 from ..records import Batch
 
-__all__ = ["kinds_of", "lacking", "opened", "others", "read_as", "shown_kinds", "target_of"]
+__all__ = [
+    "SEQUENCES",
+    "TABLES",
+    "kinds_of",
+    "lacking",
+    "opened",
+    "others",
+    "read_as",
+    "reading",
+    "shown_kinds",
+    "target_of",
+]
 
 LIMITS = tuple(field.name for field in fields(Limits))
-CHOICES = ("encoding", "delimiter", "format", "missing", *LIMITS)
+TABLES = ("encoding", "delimiter", "format", "missing", *LIMITS)
+SEQUENCES = ("encoding", "format", "names", "strict", "comments", *LIMITS)
+CHOICES = tuple(dict.fromkeys(TABLES + SEQUENCES))
+WORDS = {"missing": "missing", "names": "columns"}
+"""Options that are lists, and the arguments that they become."""
+
+FLAGS = {"yes": True, "true": True, "no": False, "false": False}
 
 SHORT = {"\\t": "\t", "tab": "\t", "space": " "}
 """Delimiters that are hard to type."""
@@ -22,7 +39,7 @@ SHORT = {"\\t": "\t", "tab": "\t", "space": " "}
 
 def opened(path: str, kinds: Sequence[str] = (), read: Sequence[str] = (), **more: Any) -> Source:
     """Open a table as the options say: ``--kinds`` and ``--read``, as they were typed."""
-    return open_table(path, kinds=kinds_of(kinds), **_reading(read), **more)
+    return open_table(path, kinds=kinds_of(kinds), **reading(read, TABLES), **more)
 
 
 def kinds_of(options: Iterable[str]) -> dict[str, str]:
@@ -47,23 +64,36 @@ def kinds_of(options: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _reading(options: Iterable[str]) -> dict[str, Any]:
-    """``--read encoding=cp1252 --read line_bytes=1e9`` as arguments of ``open_table``."""
+def reading(options: Iterable[str], choices: Sequence[str] = CHOICES) -> dict[str, Any]:
+    """``--read encoding=cp1252 --read line_bytes=1e9`` as arguments of ``open_table`` or ``open_conll``.
+
+    >>> from argmax.cli.reading import reading
+    >>> reading(["names=word,pos,label", "strict=no"])
+    {'columns': ['word', 'pos', 'label'], 'strict': False}
+    """
     found: dict[str, Any] = {}
     limits: dict[str, Any] = {}
     for option in options:
         name, equals, value = option.partition("=")
-        if not equals or name not in CHOICES:
+        if not equals or name not in choices:
             raise InvalidInput(
-                f"--read must be name=value with a name of {', '.join(CHOICES)}; got {option!r}."
+                f"--read must be name=value with a name of {', '.join(choices)}; got {option!r}."
             )
         if name in LIMITS:
             limits[name] = _number(name, value)
-        elif name == "missing":
-            found[name] = [word.strip() for word in value.split(",")]
+        elif name in ("missing", "names"):
+            found[WORDS[name]] = [word.strip() for word in value.split(",")]
+        elif name in ("strict", "comments"):
+            found[name] = _flag(name, value)
         else:
             found[name] = SHORT.get(value, value)
     return found | ({"limits": Limits(**limits)} if limits else {})
+
+
+def _flag(name: str, value: str) -> bool:
+    if value.lower() not in FLAGS:
+        raise InvalidInput(f"--read {name}= must be yes or no; got {value!r}.")
+    return FLAGS[value.lower()]
 
 
 def _number(name: str, value: str) -> float:
@@ -80,9 +110,12 @@ def target_of(source: Source, target: str | None) -> str:
     if target is None and source.format == "svmlight":
         return "label"
     if target is None:
+        tagged = (
+            " If it holds tagged sequences, pass --read format=columns." if len(names) == 1 else ""
+        )
         raise InvalidInput(
             f"--target is missing: which column of {source.path} is to be predicted? "
-            f"{others(names)}"
+            f"{others(names)}{tagged}"
         )
     if target not in names:
         near = difflib.get_close_matches(target, names, n=1)

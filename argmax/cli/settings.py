@@ -6,14 +6,14 @@ import inspect
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..checks import available_memory
 from ..errors import InvalidInput
 from ..features import Table
 
-__all__ = ["feature_options", "memory_limit", "penalty", "test_share"]
+__all__ = ["feature_options", "memory_limit", "penalty", "template_options", "test_share"]
 
 FEATURES = tuple(
     name
@@ -27,6 +27,19 @@ SHARE = 0.5
 """Of the memory that is left, what a fit may take unless told otherwise."""
 
 
+TEMPLATES = ("min_count", "outside", "hash_bits", "examples")
+
+
+def template_options(options: Iterable[str]) -> dict[str, Any]:
+    """``--features min_count=2`` as parameters of ``features.Templates``.
+
+    >>> from argmax.cli.settings import template_options
+    >>> template_options(["min_count=2", "outside=skip"])
+    {'min_count': 2, 'outside': 'skip'}
+    """
+    return _named(options, TEMPLATES)
+
+
 def feature_options(options: Iterable[str]) -> dict[str, Any]:
     """``--features ngrams=1-2 --features hash_bits=18`` as parameters of ``features.Table``.
 
@@ -34,12 +47,16 @@ def feature_options(options: Iterable[str]) -> dict[str, Any]:
     >>> feature_options(["ngrams=1-2", "lowercase=no", "max_features=5000"])
     {'ngrams': (1, 2), 'lowercase': False, 'max_features': 5000}
     """
+    return _named(options, FEATURES)
+
+
+def _named(options: Iterable[str], names: Sequence[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for option in options:
         name, equals, value = option.partition("=")
-        if not equals or name not in FEATURES:
+        if not equals or name not in names:
             raise InvalidInput(
-                f"--features must be name=value with a name of {', '.join(FEATURES)}; got {option!r}."
+                f"--features must be name=value with a name of {', '.join(names)}; got {option!r}."
             )
         found[name] = _value(value)
     return found

@@ -4,6 +4,7 @@ open_table(path)         the format from the content, the kinds of the columns f
 Source.batches()         the rows, in bounded memory, as often as you like
 split(source)            some rows to learn from, the others to test on
 open_conll(path)         sequences of tokens: columns or CoNLL-U, strict or lenient
+holds_sequences(path)    which of the two a file is for
 samples.tickets()        a table that the library writes itself
 corpus.sentences()       tagged sentences that it writes itself
 """
@@ -13,6 +14,7 @@ from .columns import Column
 from .conll import Conll, open_conll
 from .limits import Limits
 from .sentences import Repairs
+from .sniffing import holds_sequences
 from .source import Source, open_table
 from .splits import Part, split
 
@@ -24,6 +26,7 @@ __all__ = [
     "Repairs",
     "Source",
     "corpus",
+    "holds_sequences",
     "open_conll",
     "open_table",
     "samples",

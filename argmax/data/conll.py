@@ -16,13 +16,17 @@ and counts it:
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import final
 
+import numpy as np
+
 from .. import checks
 from ..errors import BadFile, InvalidInput
 from ..features import Tokens
+from ..records import Ints
 from .blocks import blocks, known_encoding, recoded
 from .limits import Limits
 from .origin import Origin, find
@@ -117,7 +121,8 @@ def open_conll(
 def looks_like(content: bytes) -> str | None:
     """ "conllu" or "columns" if this is the beginning of such a file, else None.
 
-    Columns must be at least two, the same number in every line, with a blank line somewhere between.
+    Columns must be at least two, with a blank line somewhere between, and the same number in nearly every
+    line: one with more or fewer is what a reader then complains of.
 
     >>> from argmax.data.conll import looks_like
     >>> looks_like(b"the DT\\ncat NN\\n\\nso RB\\n"), looks_like(b"id,text\\n1,the cat\\n")
@@ -130,9 +135,14 @@ def looks_like(content: bytes) -> str | None:
     if _numbered(rows[0]):
         return "conllu"
     tabs = b"\t" in rows[0]
-    widths = {len(row.split(b"\t") if tabs else row.split()) for row in rows}
+    ((width, right),) = Counter(
+        len(row.split(b"\t") if tabs else row.split()) for row in rows
+    ).most_common(1)
+    odd = len(rows) - right
+    alike = width > 1 and (not odd or (right > 2 and odd <= max(1, len(rows) // 20)))
     between = any(not line.strip() for line in lines[1:-1])
-    return "columns" if between and len(widths) == 1 and widths.pop() > 1 else None
+    delimited = any(all(mark in row for row in rows) for mark in (b",", b";", b"|"))
+    return "columns" if between and alike and not delimited else None
 
 
 def _numbered(line: bytes) -> bool:
@@ -145,7 +155,14 @@ def _head(origin: Origin, limits: Limits, encoding: str | None) -> bytes:
         text, head = recoded(content, origin.path, encoding), b""
         while len(head) < HEAD and (part := text.read(HEAD - len(head))):
             head += part
+            if origin.bytes is None and _has_token(head):
+                break  # a pipe: whoever writes to it may be waiting for an answer
     return head.removeprefix(b"\xef\xbb\xbf")
+
+
+def _has_token(head: bytes) -> bool:
+    lines = head[: head.rfind(b"\n") + 1].split(b"\n")
+    return any(line.strip() and not line.startswith((b"#", b"-DOCSTART-")) for line in lines)
 
 
 def _form(
@@ -214,6 +231,16 @@ class Conll:
         return self._form.format
 
     @property
+    def streams(self) -> bool:
+        """Whether it is a pipe that is read as it comes."""
+        return self._origin.bytes is None
+
+    @property
+    def tabs(self) -> bool:
+        """Whether columns stand between tabs, and not between blanks."""
+        return self._form.tabs
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
         return self._form.names
@@ -228,9 +255,28 @@ class Conll:
         """What was mended in what has been read since reading last began."""
         return self._repairs
 
+    def named(self, columns: Sequence[str], label: str | None = None) -> Conll:
+        """The same file with other names for its columns, one for each.
+
+        >>> import os, tempfile
+        >>> from argmax.data import open_conll
+        >>> path = os.path.join(tempfile.mkdtemp(), "new.conll")
+        >>> with open(path, "w") as file:
+        ...     _ = file.write("so RB\\nbe VB\\n")
+        >>> open_conll(path).columns, open_conll(path).named(["word", "pos"]).columns
+        (('word', 'label'), ('word', 'pos'))
+        """
+        names = tuple(columns)
+        if len(set(names)) < len(names) or len(names) != len(self.columns):
+            raise InvalidInput(
+                f"columns must be {len(self.columns)} different names; got {list(columns)!r}."
+            )
+        form = replace(self._form, names=names, label=label)
+        return Conll(self._origin, self._limits, self._encoding, form)
+
     def read(self, columns: Iterable[str] | None = None) -> Tokens:
         """The whole file. ``columns`` None: all of them."""
-        pieces = list(self._tokens(columns, None))
+        pieces = list(self._batches(columns, None))
         if not pieces:
             raise BadFile("there is no token in this file.", path=self.path)
         return pieces[0]
@@ -239,17 +285,43 @@ class Conll:
         self, columns: Iterable[str] | None = None, *, size: int = PIECE
     ) -> Iterator[Tokens]:
         """The file in batches of whole sequences, of about ``size`` bytes each: in bounded memory."""
-        return self._tokens(columns, checks.positive_integer("size", size))
+        return self._batches(columns, checks.positive_integer("size", size))
 
-    def _tokens(self, columns: Iterable[str] | None, size: int | None) -> Iterator[Tokens]:
+    def written(
+        self, columns: Iterable[str] | None = None, *, size: int = PIECE
+    ) -> Iterator[tuple[list[bytes], Ints, Tokens]]:
+        """``batches`` together with the file's own lines, for those who copy it.
+
+        Lines (comments and blank ones too) in UTF-8 without their ends; which of them the tokens are; the
+        tokens.
+
+        >>> import os, tempfile
+        >>> from argmax.data import open_conll
+        >>> path = os.path.join(tempfile.mkdtemp(), "some.conll")
+        >>> with open(path, "w") as file:
+        ...     _ = file.write("# a comment\\nso RB\\nbe VB\\n")
+        >>> ((lines, places, tokens),) = open_conll(path).written(["word"])
+        >>> lines, places, tokens.columns["word"].tolist()
+        ([b'# a comment', b'so RB', b'be VB'], array([1, 2]), ['so', 'be'])
+        """
+        for text, line, tokens in self._tokens(columns, checks.positive_integer("size", size)):
+            lines = [each.rstrip(b"\r") for each in text.removesuffix(b"\n").split(b"\n")]
+            places = np.zeros(0, np.int64) if tokens.lines is None else tokens.lines - line
+            yield lines, places, tokens
+
+    def _batches(self, columns: Iterable[str] | None, size: int | None) -> Iterator[Tokens]:
+        return (tokens for _, _, tokens in self._tokens(columns, size) if len(tokens))
+
+    def _tokens(
+        self, columns: Iterable[str] | None, size: int | None
+    ) -> Iterator[tuple[bytes, int, Tokens]]:
         names = chosen(list(self.columns if columns is None else columns), self.columns, "columns")
         self._repairs = Repairs()
         with Unpacked(self._origin, self._limits, last=True) as content:
             for text, line in self._pieces(content, size):
                 tokens, repairs = Sentences(self._form, self.path, text, line).tokens(names)
                 self._repairs += repairs
-                if len(tokens):
-                    yield tokens
+                yield text, line, tokens
 
     def _pieces(self, content: Unpacked, size: int | None) -> Iterator[tuple[bytes, int]]:
         """(whole sequences, number of the first line)."""

@@ -7,7 +7,7 @@ from typing import final
 
 from ..checks import choice
 from ..errors import BadFile, InvalidInput
-from . import svmlight
+from . import conll, svmlight
 from .delimited import DELIMITERS, best_delimiter
 
 __all__ = ["FORMATS", "Form", "recognise"]
@@ -117,7 +117,15 @@ def _format(content: bytes, path: str) -> str:
         raise BadFile(f"this is {what}, not a table that can be read. {advice}", path=path)
     if content.lstrip().startswith(b"{"):
         return "jsonl"
-    return "svmlight" if svmlight.looks_like(_whole_lines(content)) else "csv"
+    if svmlight.looks_like(_whole_lines(content)):
+        return "svmlight"
+    if conll.looks_like(content):
+        raise BadFile(
+            "this holds sequences of tokens (CoNLL), not a table: one token a line, and blank lines between. "
+            "Read it with argmax.data.open_conll; if it is a table all the same, pass format='csv' or 'tsv'.",
+            path=path,
+        )
+    return "csv"
 
 
 def _delimited(content: bytes, path: str, delimiter: str | None, given: bool) -> Form:

@@ -133,6 +133,8 @@ def explained(tagger: Any, X: Any, lengths: Any, top: int) -> list[list[Explanat
     """An explanation of each token of each sequence."""
     rows = tagger._structures(X, lengths).rows
     space, given = tagger._scores(X, lengths)
+    if space.constraints is not None:  # what may not begin or end a sequence is no runner-up
+        given = space.constraints.apply(given)
     labels, offsets = space.argmax(given).labels, given.offsets
     moves = _moves(given, labels, space)
     names, coef = tagger.features_.names(), tagger.coef_.tocsc()
@@ -156,13 +158,12 @@ def _moves(given: Scores, labels: Ints, space: Chain) -> Floats:
     assert offsets is not None
     if edge is None or space.order != 1:
         return moves
-    tables = edge if space.constraints is None else space.constraints.edges(edge)
     inner = np.ones(len(labels), bool)
     inner[offsets[:-1][np.diff(offsets) > 0]] = False
     t = np.flatnonzero(inner)
-    which = np.arange(len(t)) if len(tables) > 1 else np.zeros(len(t), int)
-    moves[t] += tables[which, labels[t - 1]]
-    moves[t - 1] += tables[which, :, labels[t]]
+    which = np.arange(len(t)) if len(edge) > 1 else np.zeros(len(t), int)
+    moves[t] += edge[which, labels[t - 1]]
+    moves[t - 1] += edge[which, :, labels[t]]
     return moves
 
 

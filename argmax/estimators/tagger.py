@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Self, final
 
 import numpy as np
@@ -306,7 +307,7 @@ class Tagger(Learner):
         space, scores = self._scores(X, lengths)
         p = space.marginals(scores)[1].node
         assert scores.offsets is not None
-        return np.split(p, scores.offsets[1:-1])
+        return [p[a:b] for a, b in pairwise(scores.offsets.tolist())]
 
     def predict_top_k(
         self, X: Any, k: int, *, lengths: Any = None

@@ -251,7 +251,8 @@ class Given(BaseEstimator):
             checks.choice("form", options["form"], FORMS),
             whole("width", options["width"]),
         )
-        given = cls(min_count=options["min_count"], hash_bits=options["hash_bits"])
+        least = checks.positive_integer("min_count", options["min_count"])
+        given = cls(min_count=least, hash_bits=options["hash_bits"])
         keys: Vocabulary | Slots | None = None
         if form == "named":
             keys = given._saved_keys(arrays)

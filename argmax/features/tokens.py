@@ -93,6 +93,21 @@ class Tokens:
             lines=None if self.lines is None else self.lines[low:high],
         )
 
+    def take(self, which: Any) -> Tokens:
+        """The sequences of these numbers, in their order; or those that are marked.
+
+        >>> from argmax.features import Tokens
+        >>> Tokens.of([["a", "b"], ["c"], ["d", "e"]]).take([2, 0]).sequences("word")
+        [['d', 'e'], ['a', 'b']]
+        """
+        chosen = np.asarray(which)
+        chosen = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen.astype(np.int64)
+        lengths = self.lengths[chosen]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][chosen] - offsets[:-1], lengths)
+        columns = {name: _taken(column, rows) for name, column in self.columns.items()}
+        return Tokens(columns, offsets, None if self.lines is None else self.lines[rows])
+
     def column(self, name: str) -> Strings:
         """A column of strings; raises if there is none of that name."""
         found = self.columns.get(name)
@@ -112,6 +127,16 @@ class Tokens:
         """
         values, bounds = self.column(name).tolist(), (self.offsets - self.offsets[0]).tolist()
         return [values[a:b] for a, b in pairwise(bounds)]
+
+
+def _taken(column: Strings | Floats, rows: Ints) -> Strings | Floats:
+    from .vocabulary import taken
+
+    if not isinstance(column, Strings):
+        return column[rows]
+    found = taken(column, rows)
+    missing = None if column.missing is None else column.missing[rows]
+    return Strings(found.data, found.offsets, missing)
 
 
 def as_offsets(lengths: Any, rows: int, what: str = "the columns have") -> Ints:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..errors import ModelFileError
 from .container import Tensors
 
-__all__ = ["Room", "same_keys", "take"]
+__all__ = ["Room", "finite", "same_keys", "take"]
 
 
 @final
@@ -47,4 +47,13 @@ def take(tensors: Tensors, name: str, dtype: Any, *shape: int | None) -> NDArray
         raise ModelFileError(f"has no tensor {name!r} of {len(shape)} dimensions and type {kind}.")
     if any(n is not None and n != found for n, found in zip(shape, array.shape, strict=True)):
         raise ModelFileError(f"has a tensor {name!r} of shape {array.shape}, which does not fit.")
+    return array
+
+
+def finite(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """An array without infinity and without what is no number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        quick = np.isfinite(array.sum())  # no temporary of the size of the weights
+    if not quick and not np.isfinite(array).all():
+        raise ModelFileError(f"has values in {name!r} that are not finite.")
     return array

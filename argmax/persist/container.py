@@ -32,7 +32,7 @@ from ..errors import ModelFileError, Unsupported
 from . import strict
 from .atomic import replace_file
 
-__all__ = ["SCHEMA", "File", "Tensors", "naming", "read", "write"]
+__all__ = ["SCHEMA", "File", "Tensors", "glimpse", "naming", "read", "write"]
 
 SCHEMA = 1
 """The newest schema that this version reads. It writes this one, and reads all older ones."""
@@ -165,6 +165,16 @@ def read(path: str | os.PathLike[str]) -> File:
         if size > LARGE:
             checks.memory(2.0 * size, f"loading {name!r}", "Load it where there is more.")
         return _read(name, stream, size)
+
+
+def glimpse(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The document in the header of a file, for those who only want to know what it claims to be."""
+    name = os.fspath(path)
+    with naming(name), _opened(name) as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        if not 2 <= length <= HEADER:
+            raise ModelFileError("is not a model file of argmax, or was cut off.")
+        return _understood(stream.read(length), length)[0]
 
 
 @contextmanager

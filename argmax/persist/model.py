@@ -1,7 +1,8 @@
 """Models in files: ``save``, ``load``, ``describe``.
 
-A model is an estimator of this library, or ``Pipeline([(…, features.Table), (…, estimator)])``. What the file
-holds of an estimator is written in ``estimator.py``, of a table in ``features/saved.py``; here they meet:
+A model is an estimator of this library, or ``Pipeline([(…, features.Table), (…, classifier)])``. What the
+file holds of a classifier is written in ``classifier.py``, of a tagger in ``tagger.py``, of a table in
+``features/saved.py``; here they meet:
 
     content   estimator, pipeline (None, or the names of its steps)
     tensors   those of the estimator, and as table.… those of the table and its options as JSON
@@ -21,10 +22,12 @@ from ..errors import InvalidInput, ModelFileError, Unsupported
 from ..features import Table
 from . import container, strict
 from .checked import Room, same_keys, take
+from .classifier import CLASSIFIERS
 from .container import File, Tensors
 from .estimator import ESTIMATORS, estimator_parts, rebuilt_estimator
+from .tagger import TAGGERS
 
-__all__ = ["describe", "load", "save"]
+__all__ = ["describe", "estimator_of", "load", "save"]
 
 KIND = "model"
 
@@ -37,8 +40,9 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     """Write a fitted model to a file that is safe to load, whole or not at all.
 
     ``model`` is a fitted ``LinearClassifier`` or ``SoftmaxRegression``, or a ``Pipeline`` of a
-    ``features.Table`` and one of them. A file that exists is kept unless ``overwrite``. What belongs to
-    a process and not to a model, ``engine`` and ``callbacks``, is left out.
+    ``features.Table`` and one of them; or a ``SequenceTagger`` or ``CRFTagger`` whose features are
+    ``Templates`` or ``Given``. A file that exists is kept unless ``overwrite``. What belongs to a process and
+    not to a model, ``engine`` and ``callbacks``, is left out.
 
     >>> import pathlib, tempfile
     >>> import argmax
@@ -76,7 +80,7 @@ def _parts(model: Any) -> tuple[Table | None, Any, dict[str, Any] | None]:
             raise _refused(f"the model is a {type(model).__name__}")
         check_is_fitted(model, "coef_")
         return None, model, None
-    wanted = [(Table,), tuple(ESTIMATORS.values())]
+    wanted = [(Table,), tuple(CLASSIFIERS.values())]
     for i, (name, step) in enumerate(model.steps):
         if i >= len(wanted) or not isinstance(step, wanted[i]):
             raise _refused(f"step {name!r} of the pipeline is a {type(step).__name__}")
@@ -94,9 +98,9 @@ def _parts(model: Any) -> tuple[Table | None, Any, dict[str, Any] | None]:
 
 def _refused(what: str) -> Unsupported:
     return Unsupported(
-        f"{what}. A model file holds {' or '.join(ESTIMATORS)}, alone or after a features.Table in a "
-        "Pipeline of two steps. Let features.Table prepare the columns, or pickle the model for your "
-        "own processes."
+        f"{what}. A model file holds {', '.join(ESTIMATORS)}, alone; or one of the first two after a "
+        "features.Table in a Pipeline of two steps. Let features.Table prepare the columns, or pickle the "
+        "model for your own processes."
     )
 
 
@@ -125,6 +129,8 @@ def _model(file: File) -> Any:
         if tensors:
             raise ModelFileError(f"has a tensor {min(tensors)!r} that belongs to nothing.")
         return estimator
+    if type(estimator) not in CLASSIFIERS.values():
+        raise ModelFileError("has a pipeline that argmax did not write.")
     table = _table(tensors, min(OPTIONS, strict.TOKENS + file.bytes // 4))
     if table._state.encoding.width != estimator.n_features_in_:
         raise ModelFileError("has a table whose columns do not fit the weights.")
@@ -150,6 +156,26 @@ def _pipeline(given: Any, table: Table, estimator: Any) -> Pipeline:
     if not named or len(set(steps)) != 2 or len(steps) != 2 or not isinstance(verbose, bool):
         raise ModelFileError("has a pipeline that argmax did not write.")
     return Pipeline([(steps[0], table), (steps[1], estimator)], verbose=verbose)
+
+
+def estimator_of(path: str | os.PathLike[str]) -> str | None:
+    """The name of the estimator that a file claims to hold, from its header alone; None if it claims none.
+
+    What the header says is checked when the file is loaded, and not here.
+
+    >>> import pathlib, tempfile
+    >>> import argmax
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tagger.argmax"
+    >>> argmax.save(argmax.CRFTagger().fit([["a", "b"]], [["A", "B"]]), path)
+    >>> argmax.persist.estimator_of(path), argmax.persist.estimator_of("no such file")
+    ('CRFTagger', None)
+    """
+    try:
+        found = container.glimpse(path)["content"].get("estimator")
+    except ModelFileError:
+        return None
+    name = found.get("estimator") if isinstance(found, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -179,18 +205,26 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
     with container.naming(file.path):
         model = _model(file)
     table, estimator, pipeline = _parts(model)
-    solution, document = estimator.solution_, file.content["estimator"]
-    told = ("objective", "gap", "relative_gap", "seconds")
-    numbers = {name: _json_number(getattr(solution, name)) for name in told}
+    document = file.content["estimator"]
+    tags = isinstance(estimator, tuple(TAGGERS.values()))
     return found | {
         **{name: document[name] for name in ("estimator", "parameters", "left_out")},
         "classes": estimator.classes_.tolist(),
-        "features": estimator.n_features_in_,
+        "features": estimator.features_.width if tags else estimator.n_features_in_,
         "names": hasattr(estimator, "feature_names_in_"),
-        "solution": document["solution"] | numbers,
+        "solution": _solution(estimator, document["solution"]),
         "pipeline": pipeline,
         "table": None if table is None else table.options(),
+        "tokens": document["features"] | estimator.features_.options() if tags else None,
     }
+
+
+def _solution(estimator: Any, told: dict[str, Any] | None) -> dict[str, Any] | None:
+    if told is None:
+        return None
+    names = ("objective", "gap", "relative_gap", "seconds")
+    found = {name: _json_number(getattr(estimator.solution_, name)) for name in names}
+    return told | found
 
 
 def _json_number(value: float) -> float | None:

@@ -9,15 +9,16 @@ Everything else is refused by its name.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from .. import checks, losses, solvers
+from .. import losses, solvers
 from ..errors import ArgmaxError, InvalidInput, ModelFileError, Unsupported
 
-__all__ = ["decoded", "encoded"]
+__all__ = ["checked", "decoded", "encoded"]
 
 LEFT_OUT = ("engine", "callbacks")
 
@@ -29,6 +30,13 @@ TYPES: dict[str, tuple[type, ...]] = {
     "l1_ratio": REAL + NOTHING,
     "cost": NOTHING,
     "fit_intercept": FLAG,
+    "pairs": WORD,
+    "constraints": WORD + NOTHING,
+    "order": WHOLE,
+    "start": FLAG,
+    "early_stopping": FLAG,
+    "validation_fraction": REAL,
+    "n_iter_no_change": WHOLE,
     "class_weight": (dict, *WORD, *NOTHING),
     "solver": (solvers.Solver, *WORD),
     "tol": REAL,
@@ -45,11 +53,11 @@ TYPES: dict[str, tuple[type, ...]] = {
 # Out
 
 
-def encoded(estimator: Any) -> tuple[dict[str, Any], list[str]]:
-    """The parameters, and the names of those left out."""
+def encoded(estimator: Any, apart: Collection[str] = ()) -> tuple[dict[str, Any], list[str]]:
+    """The parameters but for those stored ``apart``, and the names of those left out."""
     given = estimator.get_params(deep=False)
     left_out = [name for name in LEFT_OUT if given.pop(name, None) is not None]
-    return {name: _stored(name, value) for name, value in given.items()}, left_out
+    return {n: _stored(n, value) for n, value in given.items() if n not in apart}, left_out
 
 
 def _stored(name: str, value: Any) -> Any:
@@ -92,20 +100,25 @@ def _known(get: Callable[[str], Any], value: Any) -> Any:
 # Back
 
 
-def decoded(kind: type, given: Any, classes: Any) -> Any:
-    """An estimator with these parameters, each checked as ``fit`` would check it."""
-    if not isinstance(given, dict) or not given.keys() <= kind().get_params().keys() - LEFT_OUT:
+def decoded(kind: type, given: Any, **apart: Any) -> Any:
+    """An estimator with these parameters, checked as ``fit`` would check them."""
+    possible = kind().get_params(deep=False).keys() - LEFT_OUT - apart.keys()
+    if not isinstance(given, dict) or not given.keys() <= possible:
         raise ModelFileError(f"has parameters that {kind.__name__} does not have.")
-    estimator = kind(**{name: _read(name, value) for name, value in given.items()})
-    try:
+    estimator = kind(**{name: _read(name, value) for name, value in given.items()}, **apart)
+    with checked():
         estimator._settings()
         estimator._report([])
-        checks.choice("dtype", estimator.dtype, (None, "float32", "float64"))
-        weight, codes = np.ones(len(classes)), np.arange(len(classes))
-        checks.class_weights(estimator.class_weight, classes, codes, weight)
+    return estimator
+
+
+@contextmanager
+def checked() -> Iterator[None]:
+    """What a check refuses, as an error about the file."""
+    try:
+        yield
     except ArgmaxError as error:
         raise ModelFileError(f"has a parameter that does not do: {error}") from error
-    return estimator
 
 
 def _read(name: str, value: Any) -> Any:

@@ -5,6 +5,7 @@
     snippets.py     the Python lines that give it again
     sections.py     the numbers as what the template prints; mistakes.py and fitted.py are its middle part
     charts.py       the drawings, made of the few elements in svg.py
+    tagging/        the same for taggers: Tagging, its numbers, sections and lines, for tagging.html
     page.py         ``render`` and ``write``; page.html, style.css and script.js beside it
     safe.py         text from data, made safe for a page, a terminal and a spreadsheet
 
@@ -17,15 +18,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .evaluation import Evaluation, Model, of
     from .page import render, write
+    from .tagging.evaluation import Tagging
 
-__all__ = ["Evaluation", "Model", "of", "render", "write"]
+__all__ = ["Evaluation", "Model", "Tagging", "of", "render", "write"]
+_HOMES = {"render": "page", "write": "page", "Tagging": "tagging.evaluation"}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = "page" if name in ("render", "write") else "evaluation"
-    return getattr(import_module(f".{home}", __name__), name)
+    return getattr(import_module(f".{_HOMES.get(name, 'evaluation')}", __name__), name)
 
 
 def __dir__() -> list[str]:

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from .. import checks
 from ..data import Column
 from ..errors import WrongType
+from ..estimators import CRFTagger, SequenceTagger
 from ..records import Floats, Solution, Strings
 from .tables import described, lines
 
@@ -104,10 +105,11 @@ class Evaluation:
             object.__setattr__(self, name, value)
 
 
-def of(model: Any, X: Any, y: Any, **facts: Any) -> Evaluation:
+def of(model: Any, X: Any, y: Any, **facts: Any) -> Any:
     """The evaluation of a fitted classifier, or of a pipeline that ends in one, on rows X with labels y.
 
-    ``facts`` are further fields of ``Evaluation``, such as ``title`` or ``previews``.
+    ``facts`` are further fields of ``Evaluation``, such as ``title`` or ``previews``. Of a tagger, on
+    sequences X with labels y, it is a ``Tagging``.
 
     >>> from argmax import report, SoftmaxRegression
     >>> from sklearn.datasets import load_iris
@@ -116,6 +118,10 @@ def of(model: Any, X: Any, y: Any, **facts: Any) -> Evaluation:
     >>> found.model.name, len(found.truth)
     ('SoftmaxRegression', 75)
     """
+    if isinstance(model, SequenceTagger | CRFTagger):
+        from .tagging.evaluation import of_tagger
+
+        return of_tagger(model, X, y, **facts)
     steps, estimator, expression = _taken_apart(model)
     if not callable(getattr(estimator, "predict_proba", None)):
         raise WrongType(

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.learner import FINE
 from ..records import Floats, Ints
 from . import charts, snippets
-from .evaluation import Model
+from .evaluation import Evaluation, Model
 from .limits import FEW, Limits, level, percent, power, signed
 from .measures import Measures, feature_name
 from .safe import shorten
+from .tagging.evaluation import Tagging
 
-__all__ = ["reliability", "training", "weights"]
+__all__ = ["card", "reliability", "training", "weights"]
 
 MULTIPLES = 12
 """Classes whose own reliability is drawn."""
@@ -50,17 +52,16 @@ def reliability(m: Measures, limits: Limits) -> dict[str, Any]:
     }
 
 
-def training(m: Measures) -> dict[str, Any] | None:
+def training(e: Evaluation | Tagging) -> dict[str, Any] | None:
     """Why training stopped, and how the objective and its certificate fell."""
-    model = m.evaluation.model
-    if model is None or model.solution is None:
+    if e.model is None or e.model.solution is None:
         return None
-    s = model.solution
+    s = e.model.solution
     objective = [(seconds, value) for seconds, value, _ in s.history]
     gap = [(seconds, value) for seconds, _, value in s.history]
     return {
         "message": shorten(s.message, 600),
-        "converged": s.converged,
+        "converged": s.status in FINE,
         "facts": [
             ("Solver", s.solver),
             ("Passes over the data", f"{s.passes:,}"),
@@ -71,7 +72,7 @@ def training(m: Measures) -> dict[str, Any] | None:
         ],
         "objective": charts.course(objective, "Objective against seconds", _brief, log=False),
         "gap": charts.course(gap, "Certificate against seconds", power, log=True),
-        "python": snippets.training(m.evaluation),
+        "python": snippets.training(e),
     }
 
 
@@ -93,7 +94,7 @@ def weights(m: Measures, limits: Limits) -> dict[str, Any] | None:
     labels = [shorten(label, limits.name) for label in m.evaluation.classes[: limits.classes]]
     if len(model.coef) == 1:  # two classes have one row of weights between them
         labels = [f"{labels[-1]} against {labels[0]}"]
-    cards = [_card(model, label, w, limits) for label, w in zip(labels, model.coef, strict=False)]
+    cards = [card(model, label, w, limits) for label, w in zip(labels, model.coef, strict=False)]
     return {
         "cards": cards,
         "fold": len(cards) > FEW,
@@ -102,7 +103,8 @@ def weights(m: Measures, limits: Limits) -> dict[str, Any] | None:
     }
 
 
-def _card(model: Model, label: str, w: Floats, limits: Limits) -> dict[str, Any]:
+def card(model: Model, label: str, w: Floats, limits: Limits) -> dict[str, Any]:
+    """The features that speak most for and against one class."""
     largest = max(float(np.abs(w).max()), 1e-300)
 
     def listed(positions: Ints) -> list[dict[str, Any]]:

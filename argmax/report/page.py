@@ -5,16 +5,19 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ..errors import ResourceLimit
-from . import safe
+from . import safe, sections
 from .evaluation import Evaluation
 from .limits import Limits
 from .measures import Measures
-from .sections import context
+from .tagging import measures as of_tagging
+from .tagging import sections as for_tagging
+from .tagging.evaluation import Tagging
 
 __all__ = ["LARGEST", "render", "write"]
 
@@ -23,7 +26,7 @@ LARGEST = 1_000_000
 """Bytes that a report may have; it shows fewer rows, weights and names rather than exceed them."""
 
 
-def render(evaluation: Evaluation | Measures) -> str:
+def render(evaluation: Evaluation | Measures | Tagging) -> str:
     """The report as one HTML page that needs nothing else: no file, no network, no script.
 
     Whatever the data hold, the page is under a megabyte: where it would be larger it shows less of
@@ -36,10 +39,10 @@ def render(evaluation: Evaluation | Measures) -> str:
     >>> "<title>Iris" in page, "https://" in page
     (True, False)
     """
-    measures = evaluation if isinstance(evaluation, Measures) else Measures(evaluation)
+    name, context = _page(evaluation)
     limits = Limits()
     while True:
-        text: str = _template().render(context(measures, limits), **_frame())
+        text: str = _template(name).render(context(limits), **_frame())
         if len(text.encode("utf-8")) < LARGEST:
             return text
         if limits == limits.smaller():
@@ -49,8 +52,22 @@ def render(evaluation: Evaluation | Measures) -> str:
         limits = limits.smaller()
 
 
+def _page(
+    evaluation: Evaluation | Measures | Tagging,
+) -> tuple[str, Callable[[Limits], dict[str, Any]]]:
+    """The template, and what it is filled with."""
+    if isinstance(evaluation, Tagging):
+        found = of_tagging.Measures(evaluation)
+        return "tagging.html", lambda limits: for_tagging.context(found, limits)
+    measures = evaluation if isinstance(evaluation, Measures) else Measures(evaluation)
+    return "page.html", lambda limits: sections.context(measures, limits)
+
+
 def write(
-    path: str | os.PathLike[str], evaluation: Evaluation | Measures, *, overwrite: bool = False
+    path: str | os.PathLike[str],
+    evaluation: Evaluation | Measures | Tagging,
+    *,
+    overwrite: bool = False,
 ) -> Path:
     """Render the report into a file, all or nothing, and return its path.
 
@@ -75,8 +92,8 @@ def write(
 
 
 @cache
-def _template() -> Any:
-    """The compiled template. Every value passes ``_shown``, and then Jinja's escaping."""
+def _template(name: str) -> Any:
+    """A compiled template. Every value passes ``_shown``, and then Jinja's escaping."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -89,7 +106,7 @@ def _template() -> Any:
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False}
     environment.filters["count"] = lambda number: f"{number:,}"
-    return environment.get_template("page.html")
+    return environment.get_template(name)
 
 
 def _shown(value: Any) -> Any:

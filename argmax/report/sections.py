@@ -8,11 +8,13 @@ import numpy as np
 
 from ..metrics import Interval
 from . import charts, fitted, mistakes, snippets
+from .evaluation import Evaluation
 from .limits import FEW, Limits, level, percent
 from .measures import Measures
 from .safe import shorten
+from .tagging.evaluation import Tagging
 
-__all__ = ["context"]
+__all__ = ["context", "run"]
 
 
 def context(m: Measures, limits: Limits) -> dict[str, Any]:
@@ -26,10 +28,10 @@ def context(m: Measures, limits: Limits) -> dict[str, Any]:
         "confusion": mistakes.confusion(m, limits),
         "classes": mistakes.classes(m, limits),
         "reliability": fitted.reliability(m, limits),
-        "training": fitted.training(m),
+        "training": fitted.training(m.evaluation),
         "weights": fitted.weights(m, limits),
         "errors": mistakes.errors(m, limits),
-        "run": run(m, limits),
+        "run": run(m.evaluation, limits, snippets.setup(m.evaluation)),
         "results": results(m),
     }
 
@@ -134,9 +136,8 @@ def scores(m: Measures) -> dict[str, Any]:
 # The run
 
 
-def run(m: Measures, limits: Limits) -> dict[str, Any]:
+def run(e: Evaluation | Tagging, limits: Limits, python: snippets.Snippet) -> dict[str, Any]:
     """What it takes to do it again."""
-    e = m.evaluation
 
     def listed(pairs: Any) -> list[tuple[str, str]]:
         return [(shorten(key, limits.name), shorten(value, 120)) for key, value in pairs]
@@ -149,7 +150,7 @@ def run(m: Measures, limits: Limits) -> dict[str, Any]:
         "seconds": listed((stage, f"{value:.3g}") for stage, value in e.seconds.items()),
         "digests": listed(e.digests.items()),
         "commands": [shorten(command, 1000) for command in e.commands[:50]],
-        "python": snippets.setup(e),
+        "python": python,
     }
 
 

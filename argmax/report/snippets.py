@@ -11,6 +11,7 @@ import numpy as np
 
 from .evaluation import Evaluation
 from .measures import BINS, CLASS_BINS, Measures, feature_name
+from .tagging.evaluation import Tagging
 
 __all__ = [
     "Snippet",
@@ -130,7 +131,7 @@ def reliability(m: Measures) -> Snippet:
     )
 
 
-def training(e: Evaluation) -> Snippet | None:
+def training(e: Evaluation | Tagging) -> Snippet | None:
     """Why training stopped, and how far from the optimum it can be."""
     if e.model is None or e.model.solution is None:
         return None

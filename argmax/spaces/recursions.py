@@ -95,7 +95,8 @@ class _Walk:
 
     def by_label(self, values: Floats) -> Floats:
         """Σ over the states of each label: (…, states) to (…, k)."""
-        return np.asarray(values.reshape(*values.shape[:-1], -1, self.lattice.k).sum(axis=-2))
+        k = self.lattice.k
+        return np.asarray(values.reshape(*values.shape[:-1], values.shape[-1] // k, k).sum(axis=-2))
 
 
 def _log_sum(values: Floats) -> Floats:

@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from argmax import LinearClassifier, SoftmaxRegression, load, save
+from argmax import CRFTagger, LinearClassifier, SequenceTagger, SoftmaxRegression, load, save
 from argmax.errors import ArgmaxError, ModelFileError
-from argmax.features import Table
+from argmax.features import Given, Table, Templates
 
 DIGEST = b'"argmax":"'
 SPARE = 2**20
@@ -57,7 +57,22 @@ def seeds() -> list[tuple[bytes, Any]]:
         (Pipeline([("table", Table(kinds)), ("model", LinearClassifier())]).fit(frame, y), frame),
         (Pipeline([("t", hashed), ("m", SoftmaxRegression())]).fit(frame, y), frame),
     ]
-    return [(_written(model), rows) for model, rows in models]
+    return [(_written(model), rows) for model, rows in [*models, *_taggers(rng)]]
+
+
+def _taggers(rng: np.random.Generator) -> list[tuple[Any, Any]]:
+    words = [note.split() for note in _notes(rng)]
+    labels = [["B-X" if len(word) > 4 else "O" for word in note] for note in words]
+    named = [[["bias", f"word={word}"] for word in note] for note in words]
+    plain = Templates(["word[0]", "word[-1]|word[0]", "suffix(word[0],2)"])
+    few = Templates(["shape(word[0])", "word[1]"], hash_bits=5, examples=1)
+    rules: list[Any] = []
+    costly = {"loss": "softmax_margin", "cost": [[0.0, 1.0], [2.0, 0.0]]}
+    return [
+        (SequenceTagger(plain, constraints="BIO").fit(words, labels), words),
+        (SequenceTagger(few, order=2, constraints=rules, **costly).fit(words, labels), words),
+        (CRFTagger(Given(), C=0.1, start=False).fit(named, labels), named),
+    ]
 
 
 def _notes(rng: np.random.Generator) -> list[str]:
@@ -254,11 +269,12 @@ def resize(rng: Any, data: bytes) -> bytes:
 
 
 def options(rng: Any, data: bytes) -> bytes:
-    """The options of a table, where there is one."""
+    """The options of a table or of templates, where there are any."""
     header, payload = header_of(data), payload_of(data)
-    if "table.options" not in header["tensors"]:
+    names = [name for name in header["tensors"] if name.endswith(".options")]
+    if not names:
         return document(rng, data)
-    entry = header["tensors"]["table.options"]
+    entry = header["tensors"][names[0]]
     start, stop = entry["data_offsets"]
     value = json.loads(payload[start:stop])
     for _ in range(rng.integers(1, 3)):
@@ -315,10 +331,18 @@ def check(i: int, path: Path, measure: bool = False) -> str:
         return "refused"
     assert not found or data == original, f"input {i}: the digest did not find the change"
     try:
-        model.predict_proba(rows)
+        _answers(model, rows)
     except ArgmaxError:  # other columns, other sizes: said in a sentence
         return "loaded, but not for these rows"
     return "loaded"
+
+
+def _answers(model: Any, rows: Any) -> None:
+    if isinstance(model, SequenceTagger | CRFTagger):
+        model.predict(rows)
+        model.predict_marginals(rows)
+    else:
+        model.predict_proba(rows)
 
 
 def _load(path: Path, limit: int | None) -> Any:

@@ -16,7 +16,7 @@ def test_mutated_files_are_refused_or_answer(part, tmp_path):
 def test_the_files_that_are_mutated_are_good_ones(tmp_path):
     for data, rows in model_files.seeds():
         (tmp_path / "model").write_bytes(data)
-        assert model_files.load(tmp_path / "model").predict(rows).shape == (60,)
+        assert len(model_files.load(tmp_path / "model").predict(rows)) == 60
         again = model_files.with_header(data, model_files.header_of(data))
         (tmp_path / "model").write_bytes(again)
-        assert model_files.load(tmp_path / "model").predict(rows).shape == (60,)
+        assert len(model_files.load(tmp_path / "model").predict(rows)) == 60

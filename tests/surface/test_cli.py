@@ -99,12 +99,15 @@ def matches(shown, printed):
 
 
 def test_the_page_shows_what_is_printed(tmp_path, monkeypatch):
+    from argmax.data.corpus import write_sentences
     from argmax.data.samples import write_tickets
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     write_tickets("tickets.csv", 2000)
     write_tickets("new.csv", 500, seed=1)
+    write_sentences("tagged.conll", 1000)
+    write_sentences("new.conll", 300, seed=1)
     for command, shown in sessions(PAGE):
         result = CliRunner().invoke(app, shlex.split(command)[1:])
         assert result.exit_code == 0, command

@@ -210,6 +210,18 @@ class Templates(BaseEstimator):
         return self._state.keys.width + self._state.vectors.width
 
     @property
+    def used_columns(self) -> tuple[str, ...]:
+        """The columns of tokens that the templates read, and those of vectors.
+
+        >>> from argmax.features import Templates
+        >>> tokens = {"word": ["to", "be"], "pos": ["TO", "VB"]}
+        >>> Templates(["pos[0]"]).fit(tokens, lengths=[2]).used_columns
+        ('pos',)
+        """
+        check_is_fitted(self)
+        return (*self._state.keys.plan.columns, *self._state.vectors.widths)
+
+    @property
     def edge_width(self) -> int:
         """How many columns the rows of transitions have; 0 if no template describes transitions."""
         check_is_fitted(self)

@@ -96,7 +96,7 @@ def _rebuilt(given: Mapping[str, Any], arrays: Arrays) -> State:
         raise InvalidInput(f"their format is {given['format']!r}; this version reads {FORMAT}")
     parameters = dict(given["parameters"])
     same_keys("parameters", parameters, PARAMETERS)
-    checks.choice("outside", parameters["outside"], ("mark", "skip"))
+    _check_parameters(parameters)
     plan = Plan.of(parse_all(parameters["templates"]), parameters["outside"] == "mark")
     bits = parameters["hash_bits"]
     keys: Keys = _dictionary(plan, arrays) if bits is None else _hashed(plan, bits, arrays)
@@ -106,6 +106,18 @@ def _rebuilt(given: Mapping[str, Any], arrays: Arrays) -> State:
     }
     collisions = None if given["collisions"] is None else collisions_of(given["collisions"])
     return State(parameters, keys, Vectors(widths), collisions)
+
+
+def _check_parameters(given: dict[str, Any]) -> None:
+    """What nothing else looks at before ``transform`` does."""
+    checks.choice("outside", given["outside"], ("mark", "skip"))
+    checks.positive_integer("min_count", given["min_count"])
+    whole("examples", given["examples"])
+    for name in ("templates", "columns", "dense"):
+        value = given[name]
+        listed = isinstance(value, list) and all(isinstance(part, str) for part in value)
+        if not (listed or value is None or (name == "dense" and isinstance(value, str))):
+            raise InvalidInput(f"{name} must be a list of strings; got {repr(value)[:60]}")
 
 
 def _dictionary(plan: Plan, arrays: Arrays) -> Dictionary:

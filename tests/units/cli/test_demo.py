@@ -8,15 +8,17 @@ from argmax.cli.demo import COMMANDS
 def test_the_main_job_from_end_to_end(argmax, tmp_path, monkeypatch):
     monkeypatch.setattr("argmax.cli.demo.ROWS", 300)
     monkeypatch.setattr("argmax.cli.demo.NEW", 40)
+    monkeypatch.setattr("argmax.cli.demo.SENTENCES", 150)
     here = os.getcwd()
     result = argmax("demo", "-o", tmp_path / "out", "-q")
     assert result.code == 0, result.err
     assert os.getcwd() == here
     for command in COMMANDS:
         assert f"$ {command}" in result.out
-    report = tmp_path / "out" / "report.html"
-    assert f"The report: {report}" in result.out
-    assert COMMANDS[1] in report.read_text(encoding="utf-8")
+    for name, command in (("report.html", COMMANDS[1]), ("tagging.html", COMMANDS[5])):
+        report = tmp_path / "out" / name
+        assert str(report) in result.out
+        assert command in report.read_text(encoding="utf-8")
     again = argmax("demo", "-o", tmp_path / "out")
     assert (again.code, "not empty" in again.err) == (2, True)
 
@@ -24,6 +26,9 @@ def test_the_main_job_from_end_to_end(argmax, tmp_path, monkeypatch):
 def test_as_json(argmax, tmp_path, monkeypatch):
     monkeypatch.setattr("argmax.cli.demo.ROWS", 200)
     monkeypatch.setattr("argmax.cli.demo.NEW", 30)
+    monkeypatch.setattr("argmax.cli.demo.SENTENCES", 150)
     told = argmax("demo", "-o", tmp_path / "out", "--json", "-q").json
     assert len(told["results"]) == len(told["commands"]) == len(COMMANDS)
     assert told["results"][1]["solution"]["status"] == "converged"
+    assert told["results"][5]["solution"]["status"] == "converged"
+    assert [path.endswith(".html") for path in told["reports"]] == [True, True]

@@ -1,0 +1,60 @@
+"""Tables or sequences: decided here, once, before a command begins.
+
+``check`` and ``train`` look at their file, the others at what their model was trained on. The commands for
+sequences are in ``sequences``, under the same names as those for tables here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection
+from dataclasses import fields
+from typing import Any
+
+from ..data import holds_sequences
+from ..errors import InvalidInput
+from ..persist import estimator_of
+from .importing import import_quickly
+from .reading import reading
+
+__all__ = ["chosen"]
+
+TWOFOLD = ("check", "train", "predict", "evaluate", "explain")
+TAGGERS = ("SequenceTagger", "CRFTagger")
+
+
+def chosen(
+    command: str, options: dict[str, Any], typed: Collection[str]
+) -> tuple[Any, dict[str, Any]]:
+    """The module of a command, and the options that it takes.
+
+    An option that was ``typed`` and that the module does not take is an error, and never ignored.
+    """
+    tagged = command in TWOFOLD and _of_sequences(options)
+    module = import_quickly(
+        f"{__package__}.sequences.{command}" if tagged else f"{__package__}.{command}"
+    )
+    taken = _taken(module)
+    for name in sorted(typed):
+        if name in options and name not in taken:
+            kind, other = ("sequences", "tables") if tagged else ("tables", "sequences")
+            raise InvalidInput(
+                f"--{name.replace('_', '-')} is for {other}, and this is a command on {kind}. Leave it out."
+            )
+    return module, {name: value for name, value in options.items() if name in taken}
+
+
+def _of_sequences(options: dict[str, Any]) -> bool:
+    if "model" in options:
+        return estimator_of(options["model"]) in TAGGERS
+    given = reading(options["read"])
+    known = {name: given[name] for name in ("format", "encoding", "limits") if name in given}
+    return holds_sequences(options["data"], **known)
+
+
+def _taken(module: Any) -> set[str]:
+    """The names of the options that the ``run`` of a module takes."""
+    options = getattr(module, "Options", None)
+    if options is not None:
+        return {field.name for field in fields(options)}
+    return set(inspect.signature(module.run).parameters) - {"console"}
