@@ -29,6 +29,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "penalty": WORD + NOTHING,
     "l1_ratio": REAL + NOTHING,
     "cost": NOTHING,
+    "cost_per": WORD,
     "fit_intercept": FLAG,
     "pairs": WORD,
     "constraints": WORD + NOTHING,
