@@ -70,7 +70,7 @@ def open_conll(
 
     Parameters
     ----------
-    path : str or path
+    path : str or os.PathLike
         A file, plain or compressed, or "-" for standard input.
     format : "columns" or "conllu"
         None: by content; CoNLL-U numbers its words and has at least eight columns.

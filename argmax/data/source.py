@@ -54,7 +54,7 @@ def open_table(
 
     Parameters
     ----------
-    path : str or path
+    path : str or os.PathLike
         A file, or "-" for standard input. What cannot be read twice (standard input, a pipe) is
         copied to a temporary file first; see ``once``.
     format : "csv", "tsv", "jsonl", "parquet" or "svmlight"

@@ -72,6 +72,8 @@ def best(problem: Problem, w: Floats, stack: Structures, threads: int | None) ->
             lambda i: tagging.tag(*given, offsets, *ranges[i], labels, value, layout.lanes),
             len(ranges),
         )
+    if not np.isfinite(value).all():
+        space.argmax(scores(problem, w, stack, threads))  # which says where the way ends
     checks.some_answer(value)
     return labels
 
@@ -91,6 +93,7 @@ def _best_by_blocks(problem: Problem, w: Floats, stack: Structures, threads: int
 
 def _rows(rows: Csr, layout: Any) -> tuple[Any, ...]:
     indptr, indices, values, step = csr_arguments(rows)
+    checks.reach(float(np.abs(values).max(initial=0.0)), layout.dtype)
     return indptr, indices, np.asarray(values, layout.dtype), step
 
 
@@ -116,9 +119,10 @@ def spans(tagger: Any, X: Any, lengths: Any) -> list[list[tuple[int, int, str, f
 class Explanation:
     """Why a token got its label, in scores: ``own`` of its attributes, ``transition`` into it and out of it.
 
-    ``attributes`` are those with the largest weights for the label, with name and share of the score;
-    ``runner_up`` is the best other label where all the other tokens keep theirs, ``margin`` how far behind
-    it is.
+    ``attributes`` are those with the largest weights for the label, with name and share of the score; the
+    first token of a sequence owns the weight of starting with its label too. ``runner_up`` is the best other
+    label where all the other tokens keep theirs, ``margin`` how far behind it is; where constraints leave no
+    other label, they are None and infinite.
     """
 
     label: Any
@@ -131,8 +135,9 @@ class Explanation:
 
 def explained(tagger: Any, X: Any, lengths: Any, top: int) -> list[list[Explanation]]:
     """An explanation of each token of each sequence."""
-    rows = tagger._structures(X, lengths).rows
-    space, given = tagger._scores(X, lengths)
+    checks.positive_integer("top", top)
+    stack = tagger._structures(X, lengths)
+    space, given = tagger._scores_of(stack)
     if space.constraints is not None:  # what may not begin or end a sequence is no runner-up
         given = space.constraints.apply(given)
     labels, offsets = space.argmax(given).labels, given.offsets
@@ -143,7 +148,12 @@ def explained(tagger: Any, X: Any, lengths: Any, top: int) -> list[list[Explanat
         result.append(
             [
                 _explanation(
-                    t, given, moves, labels, classes, _shares(rows, t, coef, labels[t], names, top)
+                    t,
+                    given,
+                    moves,
+                    labels,
+                    classes,
+                    _shares(stack.rows, t, coef, labels[t], names, top),
                 )
                 for t in range(a, b)
             ]
@@ -153,17 +163,23 @@ def explained(tagger: Any, X: Any, lengths: Any, top: int) -> list[list[Explanat
 
 def _moves(given: Scores, labels: Ints, space: Chain) -> Floats:
     """For each token and label, the transitions into and out of it if the neighbours keep theirs (N, K)."""
-    moves = np.zeros(given.node.shape)
+    moves, k = np.zeros(given.node.shape), space.k
     edge, offsets = given.edge, given.offsets
     assert offsets is not None
-    if edge is None or space.order != 1:
+    if edge is None:
         return moves
-    inner = np.ones(len(labels), bool)
-    inner[offsets[:-1][np.diff(offsets) > 0]] = False
-    t = np.flatnonzero(inner)
-    which = np.arange(len(t)) if len(edge) > 1 else np.zeros(len(t), int)
-    moves[t] += edge[which, labels[t - 1]]
-    moves[t - 1] += edge[which, :, labels[t]]
+    # [edge, the label before (order 2), the label, the next one]
+    tables = edge.reshape(len(edge), -1, k, k)
+    first = np.zeros(len(labels), bool)
+    first[offsets[:-1][np.diff(offsets) > 0]] = True
+    t = np.flatnonzero(~first)
+    which = np.arange(len(t)) if len(tables) > 1 else np.zeros(len(t), int)
+    third = (space.order == 2) & ~first[t - 1]
+    before = np.where(third, labels[t - 2], k if space.order == 2 else 0)
+    moves[t] += tables[which, before, labels[t - 1]]
+    moves[t - 1] += tables[which, before, :, labels[t]]
+    which, t = which[third], t[third]
+    moves[t - 2] += tables[which, :k, labels[t - 1], labels[t]]
     return moves
 
 
@@ -183,8 +199,8 @@ def _explanation(
         classes[c],
         float(given.node[t, c]),
         float(moves[t, c]),
-        classes[second],
-        float(total[c] - total[second]),
+        None if np.isneginf(others[second]) else classes[second],
+        float(total[c] - others[second]),
         shares,
     )
 

@@ -15,7 +15,14 @@ from ..errors import InvalidInput, WrongType
 from ..features.interning import interned
 from ..records import Csr, Floats, Ints, Rows, Strings, Structures
 
-__all__ = ["Labels", "as_lists", "as_sparse", "sequence_weights"]
+__all__ = [
+    "Labels",
+    "as_lists",
+    "as_sparse",
+    "check_offsets",
+    "same_saved",
+    "sequence_weights",
+]
 
 SEVERAL = (set, frozenset, tuple, list)
 """What says that any of several labels would be right."""
@@ -64,15 +71,13 @@ class Labels:
         _same_count(len(y), offsets)
         numbers, different = interned(y)
         names = different.tolist()
-        if not names:
-            raise InvalidInput("y has no labels.")
         order = np.argsort(np.array(names))
         rank = np.empty(len(names), np.intp)
         rank[order] = np.arange(len(names))
         classes, missing = np.array(names)[order], numbers < 0
-        codes = rank[np.where(missing, 0, numbers)]
         if not missing.any():
-            return cls(classes, codes)
+            return cls(classes, rank[numbers])
+        codes = rank[np.where(missing, 0, numbers)] if names else np.zeros(len(y), np.intp)
         allowed = np.zeros((len(codes), len(classes)), bool)
         allowed[np.arange(len(codes)), codes] = True
         allowed[missing] = True
@@ -88,7 +93,15 @@ class Labels:
         if any(not len(v) for v in flat if isinstance(v, SEVERAL)):
             raise InvalidInput("y: an empty set of labels allows nothing. Use None for any label.")
         allowed[[not labels for labels in listed]] = True
-        return cls(classes, allowed.argmax(axis=1), allowed)
+        codes = allowed.argmax(axis=1) if len(classes) else np.zeros(len(flat), np.intp)
+        return cls(classes, codes, allowed)
+
+    def present(self) -> Labels:
+        """Without the classes that no token has; of partial labels, all that y names stay."""
+        if self.allowed is not None:
+            return self
+        found, codes = np.unique(self.codes, return_inverse=True)
+        return Labels(self.classes[found], codes.astype(np.intp))
 
 
 def _flat(y: Any, offsets: Ints) -> list[Any]:
@@ -108,8 +121,8 @@ def _flat(y: Any, offsets: Ints) -> list[Any]:
     for i, (labels, length) in enumerate(zip(listed, lengths.tolist(), strict=True)):
         if len(labels) != length:
             raise InvalidInput(
-                f"sequence {i} has {length} tokens in X and {len(labels)} labels in y. "
-                "Each token needs one label."
+                f"sequence {i} has {length} tokens in X and {len(labels)} labels in y, which start with "
+                f"{list(labels[:3])!r:.80}. Each token needs one label."
             )
         flat.extend(labels.tolist() if isinstance(labels, np.ndarray) else labels)
     return flat
@@ -129,9 +142,9 @@ def _coded(flat: list[Any]) -> tuple[Any, Ints]:
         first = np.fromiter((places.setdefault(v, len(places)) for v in flat), np.intp, len(flat))
     except TypeError as error:
         raise WrongType(f"labels must be strings or numbers: {error}.") from error
-    if not places:
-        raise InvalidInput("y has no labels: every sequence is empty, or there is none.")
     names = list(places)
+    if not names:
+        return np.array([]), first
     kinds = {str if isinstance(v, str) else bool if isinstance(v, bool) else float for v in names}
     if len(kinds) > 1:
         raise WrongType(
@@ -169,7 +182,17 @@ def sequence_weights(given: Any, n: int) -> Floats | None:
 
 
 def check_offsets(structures: Structures) -> Ints:
-    """Where the sequences start; refuses what has no tokens at all."""
+    """Where the sequences start."""
     offsets = structures.offsets
     offsets = np.arange(structures.nodes + 1) if offsets is None else offsets
     return np.ascontiguousarray(offsets, np.int64)
+
+
+def same_saved(one: Any, other: Any) -> bool:
+    """Whether two fitted extractors make the same rows: they would be saved as the same bytes."""
+    if type(one) is not type(other) or one.options() != other.options():
+        return False
+    arrays, others = one.tensors(), other.tensors()
+    return arrays.keys() == others.keys() and all(
+        np.array_equal(array, others[name]) for name, array in arrays.items()
+    )

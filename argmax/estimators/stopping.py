@@ -33,6 +33,14 @@ class Sequences:
     labels: Labels
     weight: Floats | None
 
+    def with_weight(self) -> Sequences:
+        """Without those that have none: a sequence without weight is a sequence that is not there."""
+        if self.weight is None or self.weight.all():
+            return self
+        rest = self.some(self.weight > 0)
+        weight = None if rest.weight is None or np.all(rest.weight == 1.0) else rest.weight
+        return Sequences(rest.stack, rest.labels.present(), weight)
+
     def some(self, which: NDArray[np.bool_]) -> Sequences:
         """Those that are marked, in order."""
         offsets, stack = self.stack.offsets, self.stack

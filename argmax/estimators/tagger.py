@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Self, final
@@ -19,12 +20,12 @@ from ..kernels import compiled
 from ..layouts import Pairs
 from ..objective import Objective
 from ..records import Csr, Floats, Ints, Scores, Solution, Structures, Truth
-from ..solvers import Solver
+from ..solvers import Report, Solver
 from ..spaces import Chain, constraints
 from . import decoding, resuming
 from .learner import ADVICE, Learner, Settings
 from .online import Online
-from .sequences import Labels, as_lists, as_sparse, check_offsets, sequence_weights
+from .sequences import Labels, as_lists, as_sparse, check_offsets, same_saved, sequence_weights
 from .stopping import Sequences, Watch, every_of, parted
 
 __all__ = ["CRFTagger", "SequenceTagger"]
@@ -101,6 +102,7 @@ class Tagger(Learner):
                 "partial_fit takes steps of loss 'log', 'softmax_margin' or 'perceptron', with penalty='l2' "
                 "and order=1."
             )
+        X = list(X) if isinstance(X, Iterator) else X  # which is looked at more than once
         if first:
             self.features_ = for_sequences(X) if self.features is None else clone(self.features)
             found = self.features_.fit_transform(X, lengths=lengths)
@@ -148,18 +150,21 @@ class Tagger(Learner):
     def _fit(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> None:
         self._online = None
         settings = self._settings()
+        X = list(X) if isinstance(X, Iterator) else X  # which is looked at more than once
         extractor = for_sequences(X) if self.features is None else clone(self.features)
         structures = extractor.fit_transform(X, lengths=lengths)
-        rows, offsets = as_sparse(structures.rows), check_offsets(structures)
-        stack = Structures(rows, offsets, edge_rows=structures.edge_rows)
-        labels = Labels.of(y, offsets)
+        offsets = check_offsets(structures)
+        stack = Structures(as_sparse(structures.rows), offsets, edge_rows=structures.edge_rows)
         weight = sequence_weights(sample_weight, len(offsets) - 1)
-        if len(labels.classes) < 2:
-            raise InvalidInput(
-                f"y must have at least two different labels; got one: {labels.classes.tolist()[0]!r}."
-            )
-        self.features_, self.classes_ = extractor, labels.classes
-        self._solve(Sequences(stack, labels, weight), settings)
+        given = Sequences(stack, Labels.of(y, offsets), weight).with_weight()
+        classes = given.labels.classes
+        if len(classes) < 2:
+            got = f"one: {classes.tolist()[0]!r}" if len(classes) else "none"
+            raise InvalidInput(f"y must have at least two different labels; got {got}.")
+        if self.warm_start and hasattr(self, "coef_"):
+            self._check_same(extractor, classes)
+        self.features_, self.classes_ = extractor, classes
+        self._solve(given, settings)
 
     def _solve(self, given: Sequences, settings: Settings) -> None:
         held = None
@@ -187,9 +192,7 @@ class Tagger(Learner):
                 solution = settings.solver.minimise(objective, start, report, state)
             except KeyboardInterrupt:
                 if report.w is not None:
-                    report.stop("interrupted", "interrupted")
-                    point = objective.at(report.w.copy())
-                    solution = report.solution(objective, point, "interrupted")
+                    solution = _best_so_far(objective, report)
                     self._accept(objective.problem.pairs, solution, rows, codes)
                 raise
         if watch is not None:
@@ -204,7 +207,7 @@ class Tagger(Learner):
         assert isinstance(rows, Csr)
         assert offsets is not None
         space = self._space(labels.classes)
-        if space.constraints is not None and labels.allowed is None:
+        if space.constraints is not None:
             self._check_legal(space, labels, offsets)
         checks.choice("pairs", self.pairs, ("observed", "all"))
         every = self.pairs == "all" or labels.allowed is not None
@@ -220,6 +223,14 @@ class Tagger(Learner):
             "precise": not compiled(rows.entries * K),  # a small problem can afford it
         }
         layout = Pairs.observed(rows, labels.codes, K, fold=fold, **options)
+        if rows.values is not None:
+            checks.reach(float(np.abs(rows.values).max(initial=0.0)), layout.dtype)
+        if weight is not None:
+            checks.total_weight(settings.C, weight)
+        if labels.allowed is not None and loss.takes_cost:
+            raise Unsupported(
+                f"loss {loss.name!r} needs one label a token, to say what another one costs. Use loss='log'."
+            )
         scale = self._cost_scale(loss, offsets)
         truth = Truth(labels.codes, weight, self._cost(loss), labels.allowed, scale)
         loss.check(truth)
@@ -241,6 +252,10 @@ class Tagger(Learner):
 
     def _check_legal(self, space: Chain, labels: Labels, offsets: Ints) -> None:
         assert space.constraints is not None
+        if labels.allowed is not None:
+            open_labels = np.where(labels.allowed, 0.0, -np.inf)
+            space.argmax(Scores(open_labels, None, offsets))
+            return
         wrong = space.constraints.violations(labels.codes, offsets)
         if len(wrong):
             t = int(wrong[0])
@@ -252,13 +267,21 @@ class Tagger(Learner):
                 "or use constraints=None."
             )
 
-    def _start(self, layout: Pairs) -> tuple[Floats, Any]:
-        if not (self.warm_start and hasattr(self, "coef_")):
-            return np.zeros(layout.size), None
-        if self.coef_.shape != (layout.labels, layout.features):
+    def _check_same(self, extractor: Any, classes: Any) -> None:
+        """Refuse to go on from weights that meant something else."""
+        if not (np.array_equal(self.classes_, classes) and same_saved(self.features_, extractor)):
             raise InvalidInput(
                 "warm_start: labels or features differ from the previous fit. Use warm_start=False, or clone "
                 "the estimator."
+            )
+
+    def _start(self, layout: Pairs) -> tuple[Floats, Any]:
+        if not (self.warm_start and hasattr(self, "coef_")):
+            return np.zeros(layout.size), None
+        if self.transitions_.shape != (layout.states, layout.labels):
+            raise InvalidInput(
+                "warm_start: order differs from the previous fit. Use warm_start=False, or clone the "
+                "estimator."
             )
         return layout.pack(self.coef_.T, self.start_, self.edge_coef_), True
 
@@ -290,8 +313,11 @@ class Tagger(Learner):
         return Structures(as_sparse(found.rows), check_offsets(found), edge_rows=found.edge_rows)
 
     def _scores(self, X: Any, lengths: Any) -> tuple[Chain, Scores]:
+        return self._scores_of(self._structures(X, lengths))
+
+    def _scores_of(self, stack: Structures) -> tuple[Chain, Scores]:
         problem = self._problem()
-        scores = decoding.scores(problem, self._w, self._structures(X, lengths), self.n_threads)
+        scores = decoding.scores(problem, self._w, stack, self.n_threads)
         assert isinstance(problem.space, Chain)
         return problem.space, scores
 
@@ -320,7 +346,11 @@ class Tagger(Learner):
         assert offsets is not None
         found = [as_lists(self.classes_, np.maximum(row, 0), offsets) for row in labels]
         return [
-            [(found[j][i], float(probability[j, i])) for j in range(k) if probability[j, i] > 0]
+            [
+                (found[j][i], float(probability[j, i]))
+                for j in range(k)
+                if not np.isneginf(values[j, i])
+            ]
             for i in range(len(offsets) - 1)
         ]
 
@@ -355,7 +385,7 @@ class Tagger(Learner):
         if labels.allowed is not None:
             raise Unsupported("every token needs one label here.")
         place = {label: i for i, label in enumerate(self.classes_.tolist())}
-        table = np.array([place.get(label, -1) for label in labels.classes.tolist()])
+        table = np.array([place.get(label, -1) for label in labels.classes.tolist()], np.intp)
         codes = table[labels.codes]
         return np.maximum(codes, 0), codes >= 0
 
@@ -386,6 +416,15 @@ class Tagger(Learner):
         tags.input_tags.two_d_array, tags.input_tags.dict = False, True
         tags.target_tags.required, tags.no_validation = True, True
         return tags
+
+
+def _best_so_far(objective: Objective, report: Report) -> Solution:
+    """What an interrupt leaves; a perceptron minimises nothing, so no pass is spent on its value."""
+    assert report.w is not None
+    report.stop("interrupted", "interrupted")
+    if objective.problem.loss.name == "perceptron":
+        return report.online(report.w.copy(), report.solver)
+    return report.solution(objective, objective.at(report.w.copy()), report.solver)
 
 
 def _edge_width(stack: Structures, space: Chain) -> int:
@@ -441,8 +480,9 @@ class SequenceTagger(Tagger):
     loss : "log", "softmax_margin", "hinge" or "perceptron"
         Conditional random field; the same with the costs of wrong labels as a margin; structured SVM;
         averaged perceptron.
-    cost : table (labels, labels) or None
-        Costs of wrong labels (rows: right ones), for losses with a margin; None: 1 for each wrong token.
+    cost : array-like or None
+        Costs of wrong labels, for losses with a margin: a table, row the truth, column the answer, both
+        in the order of ``classes_``. None: 1 for each wrong token.
     cost_per : "token" or "sequence"
         Whether the cost of an answer is the sum over its tokens, or that divided by their number.
     {shared}

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from argmax.errors import NoLegalLabelling, NumericalFailure
 from argmax.records import Scores
 from argmax.spaces import Chain, Classes
-from argmax.testing import EDGES, BruteForce, check_space, random_scores
+from argmax.testing import BruteForce, check_space, random_scores
+from argmax.testing.scores import EDGES
 
 CHAINS = {
     "chain": lambda k: Chain(k, compiled=False),

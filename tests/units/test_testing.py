@@ -1,13 +1,20 @@
-"""The checks for other people's spaces and losses: right ones pass, wrong ones are named."""
+"""The checks for other people's spaces, losses and taggers: right ones pass, wrong ones are named."""
 
 import numpy as np
 import pytest
 
+from argmax import SequenceTagger
 from argmax.errors import InvalidInput
 from argmax.losses import Log
 from argmax.records import Answer, Scores, Value
 from argmax.spaces import Chain, Classes, Space
-from argmax.testing import BruteForce, check_loss, check_space, random_scores
+from argmax.testing import (
+    BruteForce,
+    check_loss,
+    check_sequence_estimator,
+    check_space,
+    random_scores,
+)
 
 
 class Wrapped(Space):
@@ -229,3 +236,49 @@ def test_random_scores_repeat_and_refuse_an_unknown_kind_of_edge():
     np.testing.assert_array_equal(one.edge, two.edge)
     with pytest.raises(InvalidInput, match="edge must be one of"):
         random_scores(np.random.default_rng(3), 4, edge="potts")
+
+
+# Taggers
+
+
+class ForgetsEmpty(SequenceTagger):
+    def predict(self, X, **options):
+        return [labels for labels in super().predict(X, **options) if labels]
+
+
+class ChangesItself(SequenceTagger):
+    def fit(self, X, y, **options):
+        self.C = 2.0 * self.C
+        return super().fit(X, y, **options)
+
+
+class IgnoresWeights(SequenceTagger):
+    def fit(self, X, y, *, lengths=None, sample_weight=None):
+        return super().fit(X, y, lengths=lengths)
+
+
+class ForgetsAFitThatFails(SequenceTagger):
+    def fit(self, X, y, **options):
+        self.__dict__.pop("coef_", None)
+        return super().fit(X, y, **options)
+
+
+class PadsLabels(SequenceTagger):
+    def fit(self, X, y, **options):
+        padded = [[*b, *a[:0], *b[-1:] * (len(a) - len(b))] for a, b in zip(X, y, strict=False)]
+        return super().fit(X, padded, **options)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (ForgetsEmpty, "must be one empty sequence"),
+        (ChangesItself, "fit changes parameters"),
+        (IgnoresWeights, "weights are repetitions"),
+        (ForgetsAFitThatFails, "a failed fit"),
+        (PadsLabels, "must raise, and answers"),
+    ],
+)
+def test_a_tagger_without_manners_is_named(wrong, words):
+    with pytest.raises(AssertionError, match=words):
+        check_sequence_estimator(wrong())

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ... import checks
 from ...errors import InvalidInput, Unsupported
-from ...records import Structures
+from ...records import Csr, Structures
 from ..tokens import Tokens
 from . import saved
 from .defaults import DEFAULT
@@ -53,7 +53,7 @@ class Templates(BaseEstimator):
           is_number, is_punctuation, has_digit, has_hyphen; they can be put into each other.
         - ``bias`` is one attribute for all tokens, ``first`` and ``last`` mark the ends of a sequence.
         - ``edge: pos[0]`` describes the transition into the token, ``both: pos[0]`` the token and the
-        transition.
+          transition.
     columns : list of str, optional
         Names of the columns, if tokens are tuples.
     min_count : int
@@ -184,12 +184,19 @@ class Templates(BaseEstimator):
     def transform(self, sequences: Any, *, lengths: Any = None) -> Structures:
         """Rows of attributes of all tokens, and where each sequence starts."""
         check_is_fitted(self)
+        if _has_no_tokens(sequences):  # and so no columns
+            return self._nothing(len(sequences))
         tokens = Tokens.of(sequences, columns=self.columns, lengths=lengths)
         encoded = self._state.keys.encode(self._texts(tokens, self._state.keys.plan))
         with _counting:
             for template, count in encoded.unknown.items():
                 self.unknown_[template] += count
         return self._structures(tokens, encoded)
+
+    def _nothing(self, sequences: int) -> Structures:
+        """Rows of so many sequences without a token."""
+        edge = _no_rows(self.edge_width) if self.edge_width else None
+        return Structures(_no_rows(self.width), np.zeros(sequences + 1, np.int64), edge_rows=edge)
 
     @staticmethod
     def _texts(tokens: Tokens, plan: Plan) -> Texts:
@@ -304,6 +311,17 @@ class Templates(BaseEstimator):
         templates = cls(**state.parameters)
         templates._become(state)
         return templates
+
+
+def _has_no_tokens(sequences: Any) -> bool:
+    """Whether these are lists, and all of them empty."""
+    return isinstance(sequences, list | tuple) and not any(
+        not isinstance(sequence, list | tuple) or len(sequence) for sequence in sequences
+    )
+
+
+def _no_rows(width: int) -> Csr:
+    return Csr(np.zeros(1, np.int32), np.zeros(0, np.int32), None, width)
 
 
 def _mask(name: str, given: Any, size: int) -> NDArray[np.bool_]:

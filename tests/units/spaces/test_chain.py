@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from argmax.errors import InvalidInput, NoLegalLabelling, NumericalFailure
 from argmax.records import Scores
 from argmax.spaces import Chain
-from argmax.testing import EDGES, random_scores
+from argmax.testing import random_scores
+from argmax.testing.scores import EDGES
 
 ROUTES = {"numpy": False, "compiled": True}
 routes = pytest.mark.parametrize("fast", ROUTES.values(), ids=ROUTES)
