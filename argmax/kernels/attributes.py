@@ -36,6 +36,7 @@ __all__ = [
     "scatter",
     "scores",
     "scores_of_rows",
+    "share",
     "spread",
 ]
 
@@ -151,6 +152,21 @@ def spread(indptr, indices, once, shared, labels, values, codes):
                 if once[indices[q]]:
                     values[indices[q]] = shared[slot] / np.sqrt(singles)
                     codes[indices[q]] = labels[t]
+            slot += 1
+
+
+@kernel
+def share(indptr, indices, once, values, shared):
+    """shared[slot] = Σ values[a] / √s over the s attributes of a token that occur once."""
+    slot = 0
+    for t in range(len(indptr) - 1):
+        singles, total = 0, 0.0
+        for q in range(indptr[t], indptr[t + 1]):
+            if once[indices[q]]:
+                singles += 1
+                total += values[indices[q]]
+        if singles:
+            shared[slot] = total / np.sqrt(singles)
             slot += 1
 
 

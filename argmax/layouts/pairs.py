@@ -275,7 +275,7 @@ class Pairs(Layout):
         return layout, layout.pack(coef.T, parts["start"], self.edges(w))
 
     def pack(self, coef: Any, start: Floats | None = None, edge: Floats | None = None) -> Floats:
-        """The flat w of weights (d, K); what this layout has no pair for is left out, and what is folded."""
+        """The flat w of weights (d, K). What this layout has no pair for is left out; see ``folded``."""
         w = np.zeros(self.size)
         _, pairs, once, end, _ = self.bounds
         w[:pairs] = _stored(sp.csr_array(coef), *self._places())
@@ -283,6 +283,23 @@ class Pairs(Layout):
             w[once:end] = start
         if self.states and edge is not None:
             w[end:] = np.asarray(edge).ravel()
+        return w
+
+    def folded(
+        self, coef: Any, start: Floats | None, edge: Floats | None, rows: Csr, labels: Ints
+    ) -> Floats:
+        """``pack`` with the variables of folded attributes: the opposite of ``unfolded``."""
+        w = self.pack(coef, start, edge)
+        if self.slots:
+            from ..kernels import attributes
+
+            indptr, indices, _, _ = csr_arguments(rows)
+            _, pairs, once, _, _ = self.bounds
+            owner, d = np.flatnonzero(self.once), self.features
+            values, codes = np.zeros(d), np.zeros(d, np.int32)
+            attributes.spread(indptr, indices, self.once, w[pairs:once], labels, values, codes)
+            values[owner] = _stored(sp.csr_array(coef), owner, codes[owner].astype(np.int64))
+            attributes.share(indptr, indices, self.once, values, w[pairs:once])
         return w
 
     def _places(self) -> tuple[Ints, Ints]:

@@ -414,3 +414,14 @@ def test_partial_fit_of_a_log_loss_learns():
     for first in range(0, 200, 50):
         tagger.partial_fit(X[first : first + 50], y[first : first + 50], classes=["L0", "L1", "L2"])
     assert tagger.score(X, y) > 0.99
+
+
+def test_folding_is_undone_and_done_again():
+    F = case("folded")
+    rows, labels = F.shards[0].structures.rows, F.shards[0].truth.labels
+    layout, w = F.problem.pairs, np.random.default_rng(17).standard_normal(F.size)
+    assert layout.slots
+    plain, v = layout.unfolded(w, rows, labels)
+    named = plain.named(v)
+    again = layout.folded(named["coef"].T, named["start"], named["edges"], rows, labels)
+    np.testing.assert_allclose(again, w, rtol=1e-12)
