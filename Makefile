@@ -16,8 +16,9 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 demo: $(VENV)/.stamp-base  ## the main job on data that the library carries
 	$(BIN)/argmax demo $(ARGS)
 
+# Two files of tests side by side; a file stays in one process, whose kernels are loaded once.
 test: $(VENV)/.stamp-dev  ## all tests and doctests, warnings as errors
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 check: $(VENV)/.stamp-dev  ## formatting, lint and types
 	$(BIN)/ruff format --check .
