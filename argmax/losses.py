@@ -50,6 +50,9 @@ class Loss(ABC):
     def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
         """Σ_i weight_i · loss*(scale · r_i): the dual value of the residuals at ``scores``, shrunk."""
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
     def check(self, truth: Truth) -> None:
         """Refuse what the loss would have to ignore."""
         if truth.cost is not None and not self.takes_cost:
