@@ -330,6 +330,7 @@ def test_a_table_that_would_never_answer_is_refused(path):
         argmax.load(path)
 
 
+@pytest.mark.filterwarnings("ignore:Persisting input arguments")  # on a busy disk
 def test_a_pipeline_with_a_memory_is_refused(path, tmp_path):
     model = make_pipeline(Table(), SoftmaxRegression(), memory=str(tmp_path / "cache"))
     with pytest.raises(Unsupported, match="memory"):
