@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, final
 
-__all__ = ["import_quickly", "put_off"]
+__all__ = ["import_quickly", "meanwhile", "put_off"]
 
 UNUSED = ("pandas", "scipy.stats")
 
@@ -31,6 +32,23 @@ def import_quickly(name: str) -> ModuleType:
     finally:
         gc.enable()
     return module
+
+
+@contextmanager
+def meanwhile(chore: Callable[[], Any]) -> Iterator[None]:
+    """A chore in a thread of its own while something else goes on, which mostly needs no interpreter.
+
+    >>> from argmax.cli.importing import meanwhile
+    >>> done = []
+    >>> with meanwhile(lambda: done.append("chore")):
+    ...     pass
+    >>> done
+    ['chore']
+    """
+    thread = threading.Thread(target=chore, daemon=True)
+    thread.start()
+    yield
+    thread.join()
 
 
 @contextmanager

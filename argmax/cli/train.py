@@ -15,11 +15,13 @@ from ..data import Source
 from ..errors import CannotWrite, InvalidInput
 from ..features import Table
 from ..persist import check_writable, save
+from ..report.page import prepare
 from .account import Account
 from .console import Console, count
 from .findings import ERROR, Finding, in_order
 from .fitting import cluster, fit
 from .held import Held, read_held
+from .importing import meanwhile
 from .journal import Journal
 from .material import Material
 from .outcome import NOT_CONVERGED, OK
@@ -75,6 +77,8 @@ def run(console: Console, **given: Any) -> int:
         engine = stack.enter_context(cluster(options.cluster))
         rows = _prepared(material, Table(material.kinds, **table), options, journal, stack, console)
         parameters = {"tol": options.tol, "random_state": options.seed, "engine": engine}
+        if options.report:
+            stack.enter_context(meanwhile(prepare))
         fitted = fit(rows, C, parameters, journal, options.time_limit, console)
     model = Pipeline([("table", rows.table), ("classifier", fitted.classifier)])
     save(model, options.output, overwrite=overwrite)

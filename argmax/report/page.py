@@ -19,7 +19,7 @@ from .tagging import measures as of_tagging
 from .tagging import sections as for_tagging
 from .tagging.evaluation import Tagging
 
-__all__ = ["LARGEST", "render", "write"]
+__all__ = ["LARGEST", "prepare", "render", "write"]
 
 HERE = Path(__file__).parent
 LARGEST = 1_000_000
@@ -89,6 +89,13 @@ def write(
     page = render(evaluation).encode("utf-8")
     replace_file(path, lambda stream: stream.write(page), overwrite=overwrite)
     return Path(path)
+
+
+def prepare(name: str = "page.html") -> None:
+    """Compile the template of a page and all that it includes, before the first report needs them."""
+    environment = _template(name).environment
+    for part in environment.list_templates(extensions=["html"]):
+        environment.get_template(part)
 
 
 @cache
