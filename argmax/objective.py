@@ -222,10 +222,7 @@ class Objective:
         for _ in range(100):
             sums = self.fold(passes.shifted, stamp, shift)
             size = float(abs(sums["gradient"]).max())
-            enough = (
-                1e-14 if self.small else 1e-11
-            )  # Newton squares it: one pass less, where passes cost
-            if size <= enough * scale or (size <= 1e-9 * scale and size >= before):
+            if size <= 1e-14 * scale or (size <= 1e-9 * scale and size >= before):
                 break  # zero, or as near to it as rounding lets it be
             # Far away all probabilities are 0 or 1 and nothing curves: a little ridge gives a direction,
             # ``reach`` a length that grows while all goes one way and shrinks after an overshoot.
