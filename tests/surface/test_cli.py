@@ -97,7 +97,7 @@ SCORE = re.compile(r"(?<![\d.])(\d\.\d{3})\d(?!\d)")
 
 
 def matches(shown, printed):
-    """Whether the lines are those shown, where … stands for any lines; the last digit of a score may differ."""
+    """Whether the lines are those shown. … stands for any lines; last digits of scores may differ."""
     lines = [r"(?:.*\n)*?.*" if line == "…" else _near(line) for line in shown]
     return re.fullmatch("\n".join(lines), printed.rstrip("\n")) is not None
 
