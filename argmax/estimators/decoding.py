@@ -23,12 +23,10 @@ TOKENS = 4000
 
 def _pieces(offsets: Ints, threads: int | None) -> tuple[Any, list[tuple[int, int]]]:
     """An engine, and ranges of sequences for its threads."""
-    tokens = int(offsets[-1] - offsets[0])
-    count = int(np.clip(tokens // TOKENS, 1, 64))
-    bounds = np.searchsorted(offsets, offsets[0] + np.linspace(0, tokens, count + 1))
-    bounds[0], bounds[-1] = 0, len(offsets) - 1
-    ranges = [(int(a), int(b)) for a, b in pairwise(np.unique(bounds))]
-    return engines.Threads(threads if count > 1 else 1), ranges
+    from ..passes.sequences import parts_of
+
+    parts = parts_of(offsets, TOKENS, 64)
+    return engines.Threads(threads if len(parts) > 1 else 1), parts
 
 
 def scores(problem: Problem, w: Floats, stack: Structures, threads: int | None) -> Scores:

@@ -18,7 +18,7 @@ from .chain import (
 from .compile import kernel
 from .simd import largest, load, maximum, minimum, store
 
-__all__ = ["argmax", "curvature", "logz", "longest_of", "marginals"]
+__all__ = ["argmax", "curvature", "flush", "logz", "longest_of", "marginals"]
 
 FLUSH = 4096  # positions whose transitions are added up in the dtype of the scores
 
@@ -78,7 +78,7 @@ def _empty(s, first, L, K, P, out, LANES):
 
 
 @kernel
-def _flush(E, T, edge):
+def flush(E, T, edge):
     """edge += E ⊙ T, T ← 0. Given E, T (P, P) flat. Filled edge (K, K)."""
     K, P = len(edge), int(np.sqrt(len(E)))
     for a in range(K):
@@ -153,9 +153,9 @@ def marginals(node, E, Et, top, offsets, first, last, weight, out, edge, value, 
                 transitions(alpha[t * P :], s[t * P :], T, some, K, P, LANES)
                 waiting += some
                 if waiting > FLUSH:
-                    _flush(E, T, edge)
+                    flush(E, T, edge)
                     waiting = 0
-    _flush(E, T, edge)
+    flush(E, T, edge)
 
 
 @kernel
@@ -198,8 +198,8 @@ def curvature(
         _empty(change, start, L, K, P, rows, LANES)
         waiting += L
         if waiting > FLUSH:
-            _flush(E, T1, edge)
-            _flush(D, T, edge)
+            flush(E, T1, edge)
+            flush(D, T, edge)
             waiting = 0
-    _flush(E, T1, edge)
-    _flush(D, T, edge)
+    flush(E, T1, edge)
+    flush(D, T, edge)

@@ -15,7 +15,7 @@ import numpy as np
 from .attributes import bump, labels_of, scatter, scores, scores_of_rows
 from .chain import backward, exp_rows, expected, forward, transitions, viterbi
 from .compile import kernel
-from .sequences import longest_of
+from .sequences import FLUSH, flush, longest_of
 from .simd import add, exp, load, mul, plus, store, times
 
 __all__ = [
@@ -31,8 +31,6 @@ __all__ = [
     "token_scores",
 ]
 
-FLUSH = 4096  # positions whose transitions are added up in the dtype of the scores
-
 
 class Tables(NamedTuple):
     """The transitions: e (K, K), and E = exp(e − top), its transpose (P, P) flat."""
@@ -41,16 +39,6 @@ class Tables(NamedTuple):
     E: Any
     Et: Any
     top: Any
-
-
-@kernel
-def _flush(E, T, edge):
-    """edge += E ⊙ T, T ← 0. Given E, T (P, P) flat. Filled edge (K, K)."""
-    K, P = len(edge), int(np.sqrt(len(E)))
-    for a in range(K):
-        for b in range(K):
-            edge[a, b] += E[a * P + b] * np.float64(T[a * P + b])
-            T[a * P + b] = 0.0
 
 
 @kernel
@@ -105,7 +93,7 @@ def _sums(s, tables, weight, L, K, P, alpha, inverse, p, T, edge, LANES):
         some = min(FLUSH + 1, L - t)
         transitions(alpha[t * P :], s[t * P :], T, some, K, P, LANES)
         if some == FLUSH + 1:
-            _flush(tables.E, T, edge)
+            flush(tables.E, T, edge)
     return value
 
 
@@ -168,9 +156,9 @@ def log_loss(
         scatter(plan, labels, start, L, p, one, gradient, p[:0], P, LANES)
         waiting += L
         if waiting > FLUSH:
-            _flush(tables.E, T, edge)
+            flush(tables.E, T, edge)
             waiting = 0
-    _flush(tables.E, T, edge)
+    flush(tables.E, T, edge)
 
 
 @kernel

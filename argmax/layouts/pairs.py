@@ -213,12 +213,12 @@ class Pairs(Layout):
         P, dtype = self.width, self.dtype if dtype is None else dtype
         table = np.zeros((len(self.heavy) - 1) * P, dtype)
         values = w[light:pairs].astype(dtype)
-        ranges = _ranges(len(self.heavy) - 1)
+        some = ranges(len(self.heavy) - 1)
 
         def piece(i: int) -> None:
-            attributes.expand(values, self.heavy, self.heavy_codes, *ranges[i], P, table)
+            attributes.expand(values, self.heavy, self.heavy_codes, *some[i], P, table)
 
-        _serially(piece, len(ranges)) if run is None else run(piece, len(ranges))
+        _serially(piece, len(some)) if run is None else run(piece, len(some))
         base = np.full(P, -np.inf, dtype)
         base[: self.labels] = 0.0
         begin, end = np.zeros(P, dtype), np.zeros(P, dtype)
@@ -371,7 +371,8 @@ def _width(K: int, itemsize: int) -> tuple[Any, int]:
     return found
 
 
-def _ranges(count: int, pieces: int = 8) -> list[tuple[int, int]]:
+def ranges(count: int, pieces: int = 8) -> list[tuple[int, int]]:
+    """0 … count in consecutive pieces of about the same length."""
     bounds = np.linspace(0, count, pieces + 1).astype(int)
     return [(int(a), int(b)) for a, b in pairwise(bounds)]
 

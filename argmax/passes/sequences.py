@@ -20,6 +20,7 @@ from ..errors import Unsupported
 from ..kernels import attributes, chain, tagging
 from ..kernels.attributes import Plan, Weights
 from ..layouts import Pairs, as_matrix
+from ..layouts.pairs import ranges
 from ..losses import Hinge, Log, Perceptron, SoftmaxMargin
 from ..records import Csr, Floats, Ints, Rows, Scores, Structures, Truth
 from ..spaces import Chain
@@ -62,7 +63,7 @@ def plan_of(shard: Shard, problem: Problem) -> Prepared:
         structures, layout = shard.structures, problem.pairs
         assert isinstance(structures.rows, Csr)
         offsets = offsets_of(structures)
-        parts = _parts(offsets)
+        parts = parts_of(offsets, PART_TOKENS, PARTS)
         plan = layout.plan(structures.rows)
         tables = np.zeros((len(parts), (len(layout.heavy) - 1) * layout.width), layout.dtype)
         return Prepared(
@@ -80,10 +81,10 @@ def offsets_of(structures: Structures) -> Ints:
     return np.ascontiguousarray(structures.offsets, np.int64)
 
 
-def _parts(offsets: Ints) -> list[tuple[int, int]]:
-    """Ranges of sequences with about the same number of tokens."""
+def parts_of(offsets: Ints, least: int, most: int) -> list[tuple[int, int]]:
+    """At most so many ranges of sequences, with about the same number of tokens, and not less than that."""
     tokens = int(offsets[-1] - offsets[0])
-    count = int(np.clip(tokens // PART_TOKENS, 1, PARTS))
+    count = int(np.clip(tokens // least, 1, most))
     bounds = np.searchsorted(offsets, offsets[0] + np.linspace(0, tokens, count + 1))
     bounds[0], bounds[-1] = 0, len(offsets) - 1
     bounds = np.unique(bounds)
@@ -357,8 +358,8 @@ def _added_up(
     layout = problem.pairs
     light, pairs, once, start, _ = layout.bounds
     gradient = np.empty(layout.size)
-    rows = _ranges(len(layout.heavy) - 1)
-    some = _ranges(light)
+    rows = ranges(len(layout.heavy) - 1, 16)
+    some = ranges(light, 16)
 
     def collected(i: int) -> None:
         attributes.collect(
@@ -374,11 +375,6 @@ def _added_up(
     if layout.states:
         gradient[start:] = edges.sum(axis=0).ravel()
     return gradient
-
-
-def _ranges(count: int, pieces: int = 16) -> list[tuple[int, int]]:
-    bounds = np.linspace(0, count, pieces + 1).astype(int)
-    return [(int(a), int(b)) for a, b in pairwise(bounds)]
 
 
 def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
