@@ -20,8 +20,9 @@ from .simd import add, exp, load, mul, plus, store, times
 
 __all__ = [
     "Tables",
-    "descend",
     "augment",
+    "curvatures",
+    "descend",
     "log_loss",
     "max_loss",
     "part_adjoint",
@@ -89,12 +90,18 @@ def _sums(s, tables, weight, L, K, P, alpha, inverse, p, T, edge, LANES):
     if not (fine and np.isfinite(value)):
         return np.nan
     expected(alpha, p, weight, L, P, LANES)
+    _pairs_of_neighbours(alpha, s, tables.E, T, edge, L, K, P, LANES)
+    return value
+
+
+@kernel
+def _pairs_of_neighbours(u, g, E, T, edge, L, K, P, LANES):
+    """T += Σ_t u_t g_{t+1}ᵀ, and in long sequences now and then edge += E ⊙ T."""
     for t in range(0, L - 1, FLUSH):
         some = min(FLUSH + 1, L - t)
-        transitions(alpha[t * P :], s[t * P :], T, some, K, P, LANES)
+        transitions(u[t * P :], g[t * P :], T, some, K, P, LANES)
         if some == FLUSH + 1:
-            flush(tables.E, T, edge)
-    return value
+            flush(E, T, edge)
 
 
 @kernel
@@ -159,6 +166,49 @@ def log_loss(
             flush(tables.E, T, edge)
             waiting = 0
     flush(tables.E, T, edge)
+
+
+@kernel
+def curvatures(
+    plan, squared, weights, tables, labels, cost, cost_scale, offsets, first, last, weight, diagonal, edge,
+    LANES
+):  # fmt: skip
+    """The variances of what a label, a transition occurs, weighted and summed up: p − p² at every place.
+
+    That is the diagonal of the Hessian of Σ ``log_loss``, if places are taken for independent. ``squared`` is
+    the plan with its values squared. Added to diagonal and edge (K, K). A sequence whose sums are not finite
+    is left out.
+    """
+    K, P, dtype = len(edge), len(weights.base), weights.table.dtype
+    step, longest = 0 if len(weight) == 1 else 1, longest_of(offsets, first, last)
+    each = 0 if len(cost_scale) == 1 else 1
+    s, alpha = np.empty(longest * P, dtype), np.empty(longest * P, dtype)
+    p, inverse = np.empty(longest * P, dtype), np.empty(longest, dtype)
+    T, T2, waiting, one = np.zeros(P * P, dtype), np.zeros(P * P, dtype), 0, dtype.type(1)
+    E2 = -tables.E * tables.E  # Σ_t p_t(a, b)² = E(a, b)² Σ_t u_t(a)² g_{t+1}(b)²
+    for i in range(first, last):
+        start, L, w = offsets[i], offsets[i + 1] - offsets[i], dtype.type(weight[i * step])
+        if not L or not w:
+            continue
+        scores(plan, weights, labels, start, L, s, P, LANES)
+        augment(s, labels, start, L, P, cost, cost_scale[i * each])
+        value = _sums(s, tables, w, L, K, P, alpha, inverse, p, T, edge, LANES)
+        if value != value:
+            continue
+        for k in range(0, L * P, len(LANES)):
+            u, g, q = load(alpha, k, LANES), load(s, k, LANES), load(p, k, LANES)
+            store(alpha, k, times(one / w, mul(u, u)))
+            store(s, k, mul(g, g))
+            store(p, k, add(q, times(-one / w, mul(q, q))))
+        _pairs_of_neighbours(alpha, s, E2, T2, edge, L, K, P, LANES)
+        scatter(squared, labels, start, L, p, one, diagonal, p[:0], P, LANES)
+        waiting += L
+        if waiting > FLUSH:
+            flush(tables.E, T, edge)
+            flush(E2, T2, edge)
+            waiting = 0
+    flush(tables.E, T, edge)
+    flush(E2, T2, edge)
 
 
 @kernel

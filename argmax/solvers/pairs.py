@@ -1,7 +1,7 @@
 """What L-BFGS remembers: the last m pairs s = w₊ − w, y = g₊ − g, and −H g from them.
 
     Pairs      the two-loop recursion, for any H₀ (Nocedal and Wright 2006, algorithm 7.4)
-    Products   the same for H₀ = γ I, from inner products alone: two sweeps over the pairs instead of 4m
+    Products   the same for a diagonal H₀, from inner products alone: two sweeps over the pairs instead of 4m
 
 In ``Products`` the direction is a combination of the s_i, the y_i and g, and the recursion needs of them only
 their inner products: [S Y]ᵀ g in one sweep, then the combination in another, ranges of weights side by side
@@ -16,7 +16,7 @@ from typing import final
 
 import numpy as np
 
-from ..objective import Objective
+from ..objective import Objective, Point
 from ..records import Floats
 from .preconditioner import Preconditioner
 from .report import Values
@@ -49,9 +49,14 @@ class Pairs:
     def restore(self, kept: Values) -> None:
         """The pairs of a snapshot."""
         for i in range(sum(f"s{i}" in kept for i in range(self._pairs.maxlen or 0))):
-            self.add(kept[f"s{i}"], kept[f"y{i}"])
+            self._add(kept[f"s{i}"], kept[f"y{i}"])
 
-    def add(self, s: Floats, y: Floats) -> None:
+    def add(self, before: Point, after: Point) -> None:
+        combined = self.precondition.objective.combined
+        s = combined(1.0, after.w, -1.0, before.w)
+        self._add(s, combined(1.0, after.gradient, -1.0, before.gradient))
+
+    def _add(self, s: Floats, y: Floats) -> None:
         curvature = float(s @ y)
         if curvature > LEAST * float(y @ y) ** 0.5 * float(s @ s) ** 0.5:
             self._pairs.append((s, y, curvature))
@@ -75,10 +80,14 @@ class Pairs:
 
 @final
 class Products:
-    """Pairs for H₀ = γ I, in one array (2m, n): row 2j is s, row 2j + 1 is y of slot j."""
+    """Pairs for H₀ = γ D⁻¹, D diagonal, in one array (2m, n): row 2j is s, row 2j + 1 is y of slot j.
 
-    def __init__(self, objective: Objective, memory: int) -> None:
+    They are kept in the scale of v = √D w, where H₀ = γ I. Given D (n,), or None for D = I.
+    """
+
+    def __init__(self, objective: Objective, memory: int, diagonal: Floats | None = None) -> None:
         self.objective, self.memory = objective, memory
+        self._root = np.ones(1, np.float32) if diagonal is None else _root(diagonal)
         self._rows = np.empty((2 * memory, objective.size), np.float32)
         self._gram = np.zeros((2 * memory, 2 * memory))
         self._slots: list[int] = []  # from the oldest to the newest
@@ -92,47 +101,61 @@ class Products:
     def values(self) -> Values:
         """For a snapshot: products as well, which other shapes of the same sums would round otherwise."""
         used = 2 * len(self._slots)
-        slots = np.array(self._slots, np.int64)
-        return {"pairs": self._rows[:used].copy(), "gram": self._gram.copy(), "slots": slots}
+        slots, rows = np.array(self._slots, np.int64), self._rows[:used].copy()
+        return {"pairs": rows, "gram": self._gram.copy(), "slots": slots, "root": self._root}
 
     def restore(self, kept: Values) -> None:
         """The pairs of a snapshot."""
         self._rows[: len(kept["pairs"])] = kept["pairs"]
-        self._gram[:] = kept["gram"]
+        self._gram[:], self._root = kept["gram"], kept["root"]
         self._slots = kept["slots"].tolist()
 
-    def add(self, s: Floats, y: Floats) -> None:
-        dot, slots = self.objective.dot, self._slots
-        if not dot(s, y) > LEAST * (dot(s, s) * dot(y, y)) ** 0.5:
-            return
+    def add(self, before: Point, after: Point) -> None:
+        slots = self._slots
         slot = slots.pop(0) if len(slots) == self.memory else len(slots)
-        slots.append(slot)
-        here, used, rows = slice(2 * slot, 2 * slot + 2), 2 * len(slots), self._rows
+        s, y, used, rows = 2 * slot, 2 * slot + 1, 2 * len(slots) + 2, self._rows
+        here, there = before.gradient, after.gradient  # computed now, by sweeps of their own
 
         def piece(part: slice) -> Floats:
-            rows[2 * slot, part], rows[2 * slot + 1, part] = s[part], y[part]
-            return np.asarray(rows[here, part] @ rows[:used, part].T, float)
+            root = self._scale(part)
+            np.divide(after.w[part] - before.w[part], root, out=rows[s, part], casting="same_kind")
+            np.multiply(there[part] - here[part], root, out=rows[y, part], casting="same_kind")
+            return np.asarray(rows[s : y + 1, part] @ rows[:used, part].T, float)
 
         products = sum(self.objective.sweep(piece))
-        self._gram[here, :used], self._gram[:used, here] = products, products.T
+        G = self._gram
+        G[s : y + 1, :used], G[:used, s : y + 1] = products, products.T
+        if G[s, y] > LEAST * (G[s, s] * G[y, y]) ** 0.5:
+            slots.append(slot)
+        else:
+            self.clear()  # an empty place in the middle would not be worth its code
 
     def direction(self, gradient: Floats) -> Floats:
         """−H · gradient; a step of length 1 at most, as long as nothing is known."""
         if not self._slots:
             length = self.objective.dot(gradient, gradient) ** 0.5
-            return np.asarray(-gradient / max(length, 1.0))
+            root = self._root.astype(float)
+            return -gradient * (root * root if len(root) > 1 else 1.0 / max(length, 1.0))
         used, rows, out = 2 * len(self._slots), self._rows, np.empty_like(gradient)
-        against = sum(
-            self.objective.sweep(lambda part: _products(rows[:used, part], gradient[part]))
-        )
-        shares, own = self._recursion(against)
+
+        def products(part: slice) -> Floats:
+            return _products(rows[:used, part], gradient[part] * self._scale(part))
+
+        shares, own = self._recursion(sum(self.objective.sweep(products)))
+        few = shares.astype(np.float32)
 
         def piece(part: slice) -> None:
-            np.multiply(gradient[part], own, out=out[part])
-            out[part] += shares.astype(np.float32) @ rows[:used, part]
+            root = self._scale(part)
+            np.multiply(gradient[part], own * root, out=out[part])
+            out[part] += few @ rows[:used, part]
+            out[part] *= root
 
         self.objective.sweep(piece)
         return out
+
+    def _scale(self, part: slice) -> Floats:
+        """1/√D of a range of weights."""
+        return self._root if len(self._root) == 1 else self._root[part]
 
     def _recursion(self, against: Floats) -> tuple[Floats, float]:
         """−H g as shares of the rows, and of g itself; given their products with g."""
@@ -150,6 +173,11 @@ class Products:
             beta = (own * against[y] + G[y, :used] @ shares) / G[s, y]
             shares[s] += alphas[slot] - beta
         return np.negative(shares), -float(own)
+
+
+def _root(diagonal: Floats) -> Floats:
+    """1/√D."""
+    return np.asarray(1.0 / np.sqrt(diagonal), np.float32)
 
 
 def _products(rows: Floats, gradient: Floats) -> Floats:
