@@ -615,8 +615,14 @@ def _listed(labels: list[Any]) -> str:
 # Resources
 
 
+TRIFLE = 2**24
+"""Bytes that are not worth a look at what is free: looking takes longer than tagging a sentence."""
+
+
 def memory(needed: float, what: str, advice: str) -> None:
     """Refuse work that cannot fit, before it starts."""
+    if needed <= TRIFLE:
+        return
     available = available_memory()
     if needed > available:
         raise ResourceLimit(

@@ -406,23 +406,21 @@ def template_count(cells, offsets, skip, firsts, extras, starts, counts):
                     counts[starts[j] + g] += 1
 
 
-def template_rows(cells, offsets, skip, firsts, extras, starts, tables, out, unknown):
-    """out[row, j] = tables[starts_j + g]; unknown_j counts the −1 among them"""
-    unknown[:] = 0
-    row = 0
+def template_rows(cells, offsets, skip, firsts, extras, starts, tables, unknown, indptr, indices):
+    """the numbers tables[starts_j + g] that are not negative, token by token; unknown_j counts the −1"""
+    unknown[:], found, row = 0, [], 0
+    indptr[0] = 0
     for i in range(len(offsets) - 1):
         for t in range(offsets[i] + skip, offsets[i + 1]):
             for j in range(len(firsts)):
                 g = cells[firsts[j] + t + extras[j] * i]
-                out[row, j] = tables[starts[j] + g] if g >= 0 else g
-                unknown[j] += out[row, j] == -1
+                a = tables[starts[j] + g] if g >= 0 else g
+                unknown[j] += a == -1
+                found += [a] if a >= 0 else []
             row += 1
-
-
-def compact(out, indptr, indices):
-    rows = [[a for a in row if a >= 0] for row in out.tolist()]
-    indptr[:] = [sum(map(len, rows[:i])) for i in range(len(rows) + 1)]
-    indices[:] = [a for row in rows for a in row]
+            indptr[row] = len(found)
+    indices[: len(found)] = found
+    return len(found)
 
 
 # features/templates

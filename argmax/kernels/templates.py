@@ -17,7 +17,7 @@ import numpy as np
 from .compile import kernel
 from .text import ENTRY, TAG, TOGETHER, rebuilt
 
-__all__ = ["ABSENT", "UNKNOWN", "compact", "count", "find", "index", "learn", "look", "rows"]
+__all__ = ["ABSENT", "UNKNOWN", "count", "find", "index", "learn", "look", "rows"]
 
 UNKNOWN, ABSENT = -1, -2
 PENDING = -3  # not looked up yet
@@ -178,35 +178,31 @@ def count(cells, offsets, skip, firsts, extras, starts, counts):
 
 
 @kernel
-def rows(cells, offsets, skip, firsts, extras, starts, tables, out, unknown):
+def rows(cells, offsets, skip, firsts, extras, starts, tables, unknown, indptr, indices):
     """The attributes of each token: tables[starts[j] + g] for the tuple g that it has in template j.
 
-    ``skip`` (0 or 1) tokens at the start of each sequence have no row. Filled out (rows, J), negative where a
-    template gives nothing; unknown (J,): how often that is because training did not have it.
+    ``skip`` (0 or 1) tokens at the start of each sequence have no row. Filled indptr (rows + 1,) and indices,
+    with room for one entry more than all there can be; unknown (J,): how often a template gives nothing
+    because training did not have it. Returned the number of entries.
     """
-    unknown[:] = 0
-    row = 0
+    J, row, entries = len(firsts), 0, 0
+    some = np.empty((TOGETHER, J), np.int32)
+    unknown[:], indptr[0] = 0, 0
     for i in range(len(offsets) - 1):
-        size = offsets[i + 1] - offsets[i] - skip
-        for j in range(len(firsts)):
-            at, start = firsts[j] + extras[j] * i + offsets[i] + skip, starts[j]
-            for t in range(size):
-                a = cells[at + t]
-                if a >= 0:
-                    a = tables[start + a]
-                unknown[j] += a == UNKNOWN
-                out[row + t, j] = a
-        row += max(size, 0)
-
-
-@kernel
-def compact(out, indptr, indices):
-    """The entries of out (rows, J) that are not negative: filled indptr (rows + 1,) and indices."""
-    at = 0
-    indptr[0] = 0
-    for row in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            if out[row, j] >= 0:
-                indices[at] = out[row, j]
-                at += 1
-        indptr[row + 1] = at
+        for t in range(offsets[i] + skip, offsets[i + 1], TOGETHER):
+            size = min(TOGETHER, offsets[i + 1] - t)
+            for j in range(J):
+                at, start = firsts[j] + extras[j] * i + t, starts[j]
+                for r in range(size):
+                    a = cells[at + r]
+                    if a >= 0:
+                        a = tables[start + a]
+                    unknown[j] += a == UNKNOWN
+                    some[r, j] = a
+            for r in range(size):
+                for j in range(J):
+                    indices[entries] = some[r, j]
+                    entries += some[r, j] >= 0
+                row += 1
+                indptr[row] = entries
+    return entries

@@ -171,7 +171,8 @@ def has_diagonal(problem: Problem) -> bool:
 
 def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: bool) -> Sums:
     """{"diagonal": about the second derivative of Σ s_i loss_i by each weight}, for fused losses at w."""
-    assert mean and has_diagonal(problem)
+    assert mean
+    assert has_diagonal(problem)
     layout, truth, prepared = problem.pairs, shard.truth, plan_of(shard, problem)
     plan, parts, K = prepared.plan, prepared.parts, layout.labels
     squared = plan._replace(

@@ -135,7 +135,8 @@ class Products:
         if not self._slots:
             length = self.objective.dot(gradient, gradient) ** 0.5
             root = self._root.astype(float)
-            return -gradient * (root * root if len(root) > 1 else 1.0 / max(length, 1.0))
+            share = root * root if len(root) > 1 else 1.0 / max(length, 1.0)
+            return np.asarray(-share * gradient)
         used, rows, out = 2 * len(self._slots), self._rows, np.empty_like(gradient)
 
         def products(part: slice) -> Floats:

@@ -1,9 +1,13 @@
 """A linear-chain CRF from the same parts: Chain, a layout with edges, log loss, threads, L-BFGS."""
 
+from itertools import pairwise, product
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import softmax
 
+from argmax import passes
 from argmax.engines import shards
 from argmax.errors import Unsupported
 from argmax.records import Structures
@@ -11,6 +15,7 @@ from argmax.solvers import LBFGS, Auto, Dual, Newton, NewtonCG, Proximal, Report
 from argmax.spaces import Chain
 from argmax.testing import BruteForce
 from tests.laws import problems
+from tests.laws.chains import Toy
 from tests.laws.problems import random_w
 
 
@@ -90,3 +95,44 @@ def test_auto_takes_lbfgs_on_chains_and_says_why():
     assert Auto().why(objective) == "lbfgs: Chain(2) offers gradients only"
     solution = Auto().minimise(objective, np.zeros(objective.size), Report())
     assert solution.solver == "lbfgs"
+
+
+@pytest.mark.parametrize("loss", ["log", "softmax_margin"])
+@pytest.mark.parametrize("values", [False, True])
+@pytest.mark.parametrize("fold", [False, True])
+def test_the_diagonal_is_the_variance_at_every_place(loss, values, fold):
+    """Σ_i s_i Σ_t p (1 − p) x², with the probabilities of labels and transitions path by path."""
+    options = {"values": values, "fold": fold and not values, "own": fold, "weighted": True}
+    toy = Toy(loss, (3, 1, 4, 0), **options)
+    F = toy.objective
+    layout, w = F.problem.pairs, np.random.default_rng(3).standard_normal(F.size)
+    expected = np.zeros(layout.size)
+    units = [layout.named(unit) for unit in np.eye(layout.size)]
+    coef = np.array([unit["coef"].toarray() for unit in units])
+    start = np.array([unit["start"] for unit in units])
+    follow = np.array([unit["transitions"] for unit in units])
+    plan = layout.plan(F.shards[0].structures.rows)
+    for i, (first, last) in enumerate(pairwise(toy.offsets)):
+        psi, price, _ = toy.sequences[i]
+        for t in range(first, last):  # attributes that were folded are not in psi
+            if plan.slot[t] >= 0:
+                slot = layout.bounds[1] + plan.slot[t]
+                right = [path[t - first] == toy.labels[t] for path in toy.paths(last - first)]
+                psi[right, slot] = plan.root[t]
+        p = softmax(psi @ w + (price if loss == "softmax_margin" else 0.0))
+        paths = np.array(toy.paths(last - first)).reshape(len(p), -1)
+        for t in range(last - first):
+            for c in range(3):
+                q = p[paths[:, t] == c].sum()
+                places = (coef[:, c] @ toy.dense[first + t]) ** 2 + (start[:, c] if t == 0 else 0.0)
+                expected += toy.weight_of(i) * q * (1 - q) * places
+                if plan.slot[first + t] >= 0 and c == toy.labels[first + t]:
+                    slot = layout.bounds[1] + plan.slot[first + t]
+                    square = plan.root[first + t] ** 2
+                    expected[slot] += toy.weight_of(i) * q * (1 - q) * square
+        for t, a, b in product(range(1, last - first), range(3), range(3)):
+            q = p[(paths[:, t - 1] == a) & (paths[:, t] == b)].sum()
+            expected += toy.weight_of(i) * q * (1 - q) * follow[:, a, b]
+    with F.engine.open():
+        found = F.fold(passes.diagonal, F.at(w).stamp, True)["diagonal"]
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,22 +91,25 @@ class Cells:
 
     def rows(self, layer: Layer, tables: Tables, width: int) -> tuple[Csr, Ints]:
         """The attributes of each token; and for each template, how often it had a tuple without one."""
-        tokens = np.diff(self.offsets)
-        size = int(np.maximum(tokens - layer.skip, 0).sum())
-        out, unknown = np.empty((size, len(layer)), np.int32), np.zeros(len(layer), np.int64)
+        size = int(np.maximum(np.diff(self.offsets) - layer.skip, 0).sum())
+        unknown, most = np.zeros(len(layer), np.int64), size * len(layer) + 1
+        kind: type[np.signedinteger[Any]] = np.int32 if most < 2**31 else np.int64
         firsts, extras = self._places(layer)
         if self._compiled:
             from ...kernels import templates
 
+            indptr, indices = np.empty(size + 1, kind), np.empty(most, np.int32)
             given = self.numbers, self.offsets, layer.skip, firsts, extras
-            templates.rows(*given, tables.starts, tables.numbers, out, unknown)
-        else:
-            for j, seen in enumerate(self._seen(layer, firsts, extras)):
-                inside = seen >= 0
-                out[:, j] = seen
-                out[inside, j] = tables.of(j)[seen[inside]]
-            unknown[:] = (out == UNKNOWN).sum(axis=0)
-        return self._compact(out, width), unknown
+            found = (tables.starts, tables.numbers, unknown, indptr, indices)
+            return Csr(indptr, indices[: templates.rows(*given, *found)], None, width), unknown
+        out = np.empty((size, len(layer)), np.int32)
+        for j, seen in enumerate(self._seen(layer, firsts, extras)):
+            inside = seen >= 0
+            out[:, j] = seen
+            out[inside, j] = tables.of(j)[seen[inside]]
+        unknown[:], there = (out == UNKNOWN).sum(axis=0), out >= 0
+        indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(kind)
+        return Csr(indptr, out[there], None, width), unknown
 
     def _places(self, layer: Layer) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(J,) the cell of the first token in each template, and a sequence's cells beyond its tokens."""
@@ -125,24 +128,6 @@ class Cells:
             sequence, tokens = sequence[later], tokens[later]
         pairs = zip(firsts, extras, strict=True)
         return [self.numbers[first + tokens + extra * sequence] for first, extra in pairs]
-
-    def _compact(self, out: Codes, width: int) -> Csr:
-        """Rows without the entries that are negative."""
-        absent = int(np.count_nonzero(out < 0))
-        entries = out.size - absent
-        kind = np.int32 if entries < 2**31 else np.int64
-        if not absent:
-            indptr = out.shape[1] * np.arange(len(out) + 1, dtype=kind)
-            return Csr(indptr, out.reshape(-1), None, width)
-        if self._compiled:
-            from ...kernels import templates
-
-            indptr, indices = np.empty(len(out) + 1, kind), np.empty(entries, np.int32)
-            templates.compact(out, indptr, indices)
-            return Csr(indptr, indices, None, width)
-        there = out >= 0
-        indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(kind)
-        return Csr(indptr, out[there], None, width)
 
 
 def _sequence_of(lengths: Ints) -> Ints:

@@ -29,8 +29,6 @@ from .windows import Plan
 
 __all__ = ["Templates"]
 
-SMALL = 2**24
-"""Bytes that are there in any case."""
 
 _counting = threading.Lock()  # a fitted object may be used from many threads
 
@@ -201,9 +199,8 @@ class Templates(BaseEstimator):
     @staticmethod
     def _texts(tokens: Tokens, plan: Plan) -> Texts:
         needed = 8.0 * tokens.size * len(plan.used)
-        if needed > SMALL:  # looking takes longer than tagging a sentence
-            advice = "Give fewer sequences at a time, or use fewer templates."
-            checks.memory(needed, "the table of attributes", advice)
+        advice = "Give fewer sequences at a time, or use fewer templates."
+        checks.memory(needed, "the table of attributes", advice)
         return Texts.of(tokens, plan.columns)
 
     def _structures(self, tokens: Tokens, encoded: Encoded) -> Structures:

@@ -63,7 +63,7 @@ def test_a_dictionary_of_tuples_grows():
 
 
 @pytest.mark.parametrize("skip", [0, 1])
-def test_count_rows_and_compact(skip):
+def test_count_and_rows(skip):
     rng, offsets = np.random.default_rng(1), offsets_of(3, 0, 1, 5)
     firsts, extras, starts = np.array([0, 11, 12]), np.array([0, 2, 2]), np.array([0, 4, 10])
     cells = rng.integers(-2, 4, 9 + 17 + 3).astype(np.int32)
@@ -73,10 +73,25 @@ def test_count_rows_and_compact(skip):
         *(cells, offsets, skip, firsts, extras, starts, np.zeros(16, np.int32)),
     )
     tables = rng.integers(-1, 30, 16).astype(np.int32)
-    out = np.empty((int(np.maximum(np.diff(offsets) - skip, 0).sum()), 3), np.int32)
-    given = cells, offsets, skip, firsts, extras, starts, tables
-    same(templates.rows, naive.template_rows, *given, out, np.zeros(3, np.int64))
-    templates.rows(*given, out, np.zeros(3, np.int64))
-    entries = int((out >= 0).sum())
-    indptr, indices = np.empty(len(out) + 1, np.int32), np.empty(entries, np.int32)
-    same(templates.compact, naive.compact, out, indptr, indices)
+    rows = int(np.maximum(np.diff(offsets) - skip, 0).sum())
+    given = cells, offsets, skip, firsts, extras, starts, tables, np.zeros(3, np.int64)
+
+    def filled(kernel):  # what is behind the last entry has no meaning
+        indptr, indices = np.empty(rows + 1, np.int32), np.empty(3 * rows + 1, np.int32)
+        entries = kernel(*given, indptr, indices)
+        return given[-1].tolist(), indptr.tolist(), indices[:entries].tolist()
+
+    assert filled(templates.rows) == filled(naive.template_rows)
+
+
+def test_rows_of_a_long_sequence():
+    N = 1000
+    cells, offsets = np.arange(N, dtype=np.int32) % 7, offsets_of(N)
+    tables, zero = np.array([3, -1, 2, -1, 0, 1, 4], np.int32), np.zeros(1, np.int64)
+    indptr, indices = np.empty(N + 1, np.int32), np.empty(N + 1, np.int32)
+    entries = templates.rows(
+        cells, offsets, 0, zero, zero, zero, tables, np.zeros(1, np.int64), indptr, indices
+    )
+    expected = tables[cells]
+    assert np.array_equal(indices[:entries], expected[expected >= 0])
+    assert np.array_equal(np.diff(indptr), expected >= 0)
