@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from itertools import product
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -37,10 +40,11 @@ ROUNDS = 9
 EXPLANATION = f"""\
 The same weights in both: ours, put into a LogisticRegression. Batch: predict on the whole test set. One row:
 its class by row_scorer() (a dense row, or the positions and values of a sparse one) against scikit-learn's
-predict on a table of one row. scikit-learn's BLAS gets all threads or one, whichever is faster.
-Medians of {ROUNDS} rounds taken in turn."""
+predict on a table of one row. Each library has a process of its own, as its users have it, and they take
+turns. scikit-learn's BLAS gets all threads or one, whichever is faster. Medians of {ROUNDS} rounds."""
 
 Calls = dict[str, Callable[[], Any]]
+SIDES = "argmax", "scikit-learn"
 
 
 def run(options: Options) -> Outcome:
@@ -52,17 +56,54 @@ def run(options: Options) -> Outcome:
     rows = []
     for name in [name for name in SETS if not options.data or name in options.data]:
         progress(name)
-        source = data.load(name, options.quick)
-        ours, theirs = models(source, SETS[name], options.threads)
-        for what, calls, floor in workloads(source, ours, theirs):
-            with threadpool_limits(_peer_threads(source, options.threads), user_api="blas"):
-                taken = per_call(calls, 3 if options.quick else ROUNDS)
-            rows.append(_row(what, taken))
-            outcome.figures.append({"what": what, "seconds": taken})
-            outcome.checks.append(_check(what, taken, floor))
+        with _Side(options, name) as ours, _Side(options, name) as theirs:
+            sides = dict(zip(SIDES, (ours, theirs), strict=True))
+            for number, (what, floor) in enumerate(ours.ask(_described)):
+                rounds = 3 if options.quick else ROUNDS
+                calls = {who: partial(side.ask, _timed, number, who) for who, side in sides.items()}
+                taken: dict[str, list[float]] = {who: [] for who in calls}
+                for _, (who, call) in product(range(rounds), calls.items()):
+                    taken[who].append(call())
+                rows.append(_row(what, taken))
+                outcome.figures.append({"what": what, "seconds": taken})
+                outcome.checks.append(_check(what, taken, floor))
     columns = ["", "argmax µs", "range", "scikit-learn µs", "range", "peer/us"]
     table("Prediction, microseconds a call", columns, rows)
     return outcome
+
+
+class _Side:
+    """A process with the data and both models, that is asked to time one of them."""
+
+    def __init__(self, options: Options, name: str) -> None:
+        self._pool = get_context("spawn").Pool(1, _prepare, (options, name))
+
+    def ask(self, what: Callable[..., Any], *arguments: Any) -> Any:
+        return self._pool.apply(what, arguments)
+
+    def __enter__(self) -> _Side:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.terminate()
+
+
+_work: list[tuple[str, Calls, float | None]] = []  # of a side's process
+
+
+def _prepare(options: Options, name: str) -> None:
+    source = data.load(name, options.quick)
+    _work[:] = workloads(source, *models(source, SETS[name], options.threads))
+    threadpool_limits(_peer_threads(source, options.threads), user_api="blas")
+
+
+def _described() -> list[tuple[str, float | None]]:
+    return [(what, floor) for what, _, floor in _work]
+
+
+def _timed(number: int, who: str) -> float:
+    """Seconds of one call, of a round of many."""
+    return per_call({who: _work[number][1][who]}, 1)[who][0]
 
 
 def models(source: Table, C: float, threads: int) -> tuple[Any, Any]:
