@@ -1,7 +1,7 @@
 """A quick start: a command imports scikit-learn without the large packages that this drags along.
 
-scikit-learn imports pandas and scipy.stats for functions that no command calls. They take twice as long as
-all else that it needs, and a command waits for its imports before it does anything.
+scikit-learn imports pandas, scipy.stats and scipy.interpolate for functions that no command calls. They take
+twice as long as all else that it needs, and a command waits for its imports before it does anything.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, final
 
 __all__ = ["import_quickly", "meanwhile", "put_off"]
 
-UNUSED = ("pandas", "scipy.stats")
+UNUSED = ("pandas", "scipy.stats", "scipy.interpolate")
 
 
 def import_quickly(name: str) -> ModuleType:
@@ -55,15 +55,20 @@ def meanwhile(chore: Callable[[], Any]) -> Iterator[None]:
 def put_off(*names: str) -> Iterator[None]:
     """Within this, to import one of these modules gives a stand-in, which is replaced when it is used.
 
+    What is imported from one is a stand-in too, good for being called and asked for attributes.
+
     >>> import sys
     >>> from argmax.cli.importing import put_off
     >>> _ = sys.modules.pop("colorsys", None)
     >>> with put_off("colorsys"):
     ...     import colorsys
+    ...     from colorsys import hsv_to_rgb
     >>> "colorsys" in sys.modules
     False
     >>> colorsys.rgb_to_hsv(1.0, 0.0, 0.0), "colorsys" in sys.modules
     ((0.0, 1.0, 1.0), True)
+    >>> hsv_to_rgb(0.0, 1.0, 1.0)
+    (1.0, 0.0, 0.0)
     """
     absent = [name for name in names if name not in sys.modules and find_spec(name) is not None]
     stand_ins = {name: _StandIn(name) for name in absent}
@@ -79,7 +84,11 @@ def put_off(*names: str) -> Iterator[None]:
 class _StandIn(ModuleType):
     """Imports the module that it stands for when something of it is wanted."""
 
+    __path__: list[str] = []  # as a package has it: parts of one may be imported
+
     def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self.__name__) is self and not name.startswith("_"):
+            return _Later(self.__name__, name)
         self.leave()
         return getattr(import_module(self.__name__), name)
 
@@ -87,3 +96,21 @@ class _StandIn(ModuleType):
         """Stand no longer in the way of the real one."""
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
+
+
+@final
+class _Later:
+    """Something of a module that is not imported yet."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._where = module, name
+
+    def _found(self) -> Any:
+        module, name = self._where
+        return getattr(import_module(module), name)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._found()(*arguments, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._found(), name)

@@ -20,6 +20,7 @@ import llvmlite
 import numba
 from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.runtime import rtsys
 
 __all__ = ["cache_folder", "kernel"]
 
@@ -87,6 +88,15 @@ class _Implementation(CompileResultCacheImpl):
 
 class _Cache(FunctionCache):
     _impl_class = _Implementation
+
+    def load_overload(self, sig, target_context):
+        """What is kept of a kernel, without Numba's declarations of all it can compile: a fifth of a second.
+
+        Machine code needs only its memory management; a kernel that is not found asks for the rest itself.
+        """
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
     def save_overload(self, sig, data):
         with suppress(OSError):  # a full disk: the kernel is compiled, and will be again
