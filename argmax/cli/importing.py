@@ -84,11 +84,13 @@ def put_off(*names: str) -> Iterator[None]:
 class _StandIn(ModuleType):
     """Imports the module that it stands for when something of it is wanted."""
 
-    __path__: list[str] = []  # as a package has it: parts of one may be imported
-
     def __getattr__(self, name: str) -> Any:
         if sys.modules.get(self.__name__) is self and not name.startswith("_"):
-            return _Later(self.__name__, name)
+            return _Later(self, name)
+        return self.real(name)
+
+    def real(self, name: str) -> Any:
+        """A name of the module itself."""
         self.leave()
         return getattr(import_module(self.__name__), name)
 
@@ -102,15 +104,11 @@ class _StandIn(ModuleType):
 class _Later:
     """Something of a module that is not imported yet."""
 
-    def __init__(self, module: str, name: str) -> None:
-        self._where = module, name
-
-    def _found(self) -> Any:
-        module, name = self._where
-        return getattr(import_module(module), name)
+    def __init__(self, module: _StandIn, name: str) -> None:
+        self._module, self._name = module, name
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        return self._found()(*arguments, **named)
+        return self._module.real(self._name)(*arguments, **named)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._found(), name)
+        return getattr(self._module.real(self._name), name)

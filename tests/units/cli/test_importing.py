@@ -31,10 +31,13 @@ def test_what_is_put_off_is_imported_when_it_is_used(absent):
     assert sys.modules[absent].rgb_to_hsv is colorsys.rgb_to_hsv
 
 
-def test_a_name_of_it_is_the_real_one(absent):
+def test_a_name_of_it_is_put_off_as_well(absent):
     with put_off(absent):
         from colorsys import rgb_to_hsv
-    assert sys.modules[absent].rgb_to_hsv is rgb_to_hsv
+    assert absent not in sys.modules
+    assert rgb_to_hsv.__name__ == "rgb_to_hsv"
+    assert rgb_to_hsv(1.0, 0.0, 0.0) == (0.0, 1.0, 1.0)
+    assert absent in sys.modules
 
 
 def test_modules_that_are_there_stay_and_those_that_cannot_be_imported_fail_as_ever():
