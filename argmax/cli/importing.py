@@ -85,9 +85,11 @@ class _StandIn(ModuleType):
     """Imports the module that it stands for when something of it is wanted."""
 
     def __getattr__(self, name: str) -> Any:
-        if sys.modules.get(self.__name__) is self and not name.startswith("_"):
-            return _Later(self, name)
-        return self.real(name)
+        if sys.modules.get(self.__name__) is not self:
+            return self.real(name)
+        if name.startswith("__"):  # the import system asks for some, and can do without
+            raise AttributeError(name)
+        return _Later(self, name)
 
     def real(self, name: str) -> Any:
         """A name of the module itself."""
