@@ -542,31 +542,33 @@ def same_length(**named: Any) -> None:
     lengths(**found)
 
 
-def sample_weight(weight: Any, n: int, all_zero: bool = False) -> Floats:
+def sample_weight(
+    weight: Any, n: int, all_zero: bool = False, name: str = "sample_weight"
+) -> Floats:
     """A finite weight ≥ 0 for each row; some must be positive, unless ``all_zero`` is fine."""
     if weight is None:
         return np.ones(n)
     if isinstance(weight, numbers.Real):
         weight = np.full(n, float(weight))
-    _no_mask("sample_weight", weight)
+    _no_mask(name, weight)
     with _ours():
         given = np.asarray(weight)
         if given.dtype.kind == "c":
-            raise WrongType("sample_weight must hold real numbers; got complex ones.")
+            raise WrongType(f"{name} must hold real numbers; got complex ones.")
         result = np.array(given, dtype=float)
     if result.ndim != 1:
         raise InvalidInput(f"Sample weights must be 1D array or scalar; got shape {result.shape}.")
-    lengths(X=n, sample_weight=len(result))
+    lengths(**{"X": n, name: len(result)})
     bad = ~np.isfinite(result)
     if bad.any():
         raise InvalidInput(
-            f"sample_weight contains NaN or infinity: {int(bad.sum())} value(s), the first in row "
+            f"{name} contains NaN or infinity: {int(bad.sum())} value(s), the first in row "
             f"{int(np.argmax(bad))}. Every weight must be finite."
         )
     if (result < 0).any():
         at = int(np.argmax(result < 0))
         raise InvalidInput(
-            f"sample_weight must not be negative; got {result[at]:g} at row {at}. Negative values in "
+            f"{name} must not be negative; got {result[at]:g} at row {at}. Negative values in "
             "data passed as sample weights have no meaning in a loss."
         )
     if not result.any() and not all_zero:

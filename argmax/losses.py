@@ -127,8 +127,7 @@ def _augmented(scores: Scores, truth: Truth) -> Scores:
         return scores
     cost = truth.cost[truth.labels]
     if truth.cost_scale is not None:
-        nodes = 1 if scores.offsets is None else np.diff(scores.offsets)
-        cost = cost * np.repeat(truth.cost_scale, nodes)[:, None]
+        cost = cost * truth.cost_scale[:, None]
     return replace(scores, node=scores.node + cost)
 
 

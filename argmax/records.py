@@ -143,8 +143,8 @@ class Structures:
 class Truth:
     """What is known of y: the label of each node, and the weight of each example in the loss.
 
-    ``cost`` (K, K) is Δ(y, y') of one node, for losses with a margin, and ``cost_scale`` (n,) what the sum
-    over the nodes of each example is multiplied by (None: 1); ``allowed`` (N, K) lists several right answers
+    ``cost`` (K, K) is Δ(y, y') of one node, for losses with a margin, and ``cost_scale`` (N,) what it is
+    multiplied by at each node (None: 1); ``allowed`` (N, K) lists several right answers
     instead of one.
 
     >>> import numpy as np
@@ -157,7 +157,7 @@ class Truth:
     weight: Floats | None = None  # (n,)
     cost: Floats | None = None  # (K, K)
     allowed: NDArray[np.bool_] | None = None  # (N, K)
-    cost_scale: Floats | None = None  # (n,)
+    cost_scale: Floats | None = None  # (N,)
 
     def block(self, examples: slice, nodes: slice) -> Truth:
         """The truth of a block of examples, whose nodes are ``nodes``."""
@@ -166,7 +166,7 @@ class Truth:
             None if self.weight is None else self.weight[examples],
             self.cost,
             None if self.allowed is None else self.allowed[nodes],
-            None if self.cost_scale is None else self.cost_scale[examples],
+            None if self.cost_scale is None else self.cost_scale[nodes],
         )
 
 

@@ -23,7 +23,14 @@ from . import resuming
 from .learner import ADVICE, Settings
 from .online import Online
 from .sequence_model import SequenceModel
-from .sequences import Labels, as_sparse, check_offsets, same_saved, sequence_weights
+from .sequences import (
+    Labels,
+    as_sparse,
+    check_offsets,
+    same_saved,
+    sequence_weights,
+    token_weights,
+)
 from .stopping import Sequences, Watch, every_of, parted
 
 __all__ = ["Tagger"]
@@ -35,21 +42,31 @@ class Tagger(SequenceModel):
     pairs: str
     cost: Any
     cost_per: str
+    class_weight: Any
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
 
     _online: Online | None
 
-    def fit(self, X: Any, y: Any = None, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        lengths: Any = None,
+        sample_weight: Any = None,
+        token_weight: Any = None,
+    ) -> Self:
         """Learn from sequences X and their labels y.
 
         X: a list of sequences of tokens; a token is a string, a tuple of strings, a dict or list of
         features; or ``features.Tokens``, or rows of numbers with ``lengths``. y: a list of lists of labels,
         or one label a token. A set of labels in the place of one says that any of them may be right, None
-        that nothing is known. ``sample_weight``: one a sequence.
+        that nothing is known. ``sample_weight``: one a sequence. ``token_weight``: one a token, as y has
+        labels; a mistake there costs so many times as much, where the loss has costs.
         """
-        return self._learn(X, y, lengths, sample_weight)
+        return self._learn(X, y, lengths, sample_weight, token_weight)
 
     def path(
         self, X: Any, y: Any, Cs: Any, *, lengths: Any = None, sample_weight: Any = None
@@ -61,7 +78,7 @@ class Tagger(SequenceModel):
         >>> [len(model.classes_) for model in SequenceTagger().path(X, y, [0.1, 1.0])]
         [2, 2]
         """
-        return self._path(Cs, X, y, lengths, sample_weight)
+        return self._path(Cs, X, y, lengths, sample_weight, None)
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, *, lengths: Any = None, sample_weight: Any = None
@@ -117,26 +134,38 @@ class Tagger(SequenceModel):
                 "partial_fit(X, y, classes=[…])."
             )
         weight = sequence_weights(sample_weight, len(offsets) - 1)
-        cost, scale = self._cost(settings.loss), self._cost_scale(settings.loss, offsets)
-        truth = Truth(codes, weight, cost, None, scale)
+        scale = self._cost_scale(settings.loss, offsets, None)
+        truth = Truth(codes, weight, self._cost(settings.loss, codes), None, scale)
         layout, w = self._online.learn(rows, offsets, truth)
         self._set_weights(layout, w)
         self.n_iter_ = getattr(self, "n_iter_", 0) + 1
 
-    def _cost(self, loss: losses.Loss) -> Floats | None:
-        """Costs of wrong labels, where the loss has some."""
+    def _cost(self, loss: losses.Loss, codes: Ints) -> Floats | None:
+        """Costs of wrong labels, where the loss has some: those of a class times its weight."""
         K = len(self.classes_)
         if not loss.takes_cost:
             return None
-        return costs.zero_one(K) if self.cost is None else costs.matrix(self.cost, K)
+        table = costs.zero_one(K) if self.cost is None else costs.matrix(self.cost, K)
+        totals = np.bincount(codes, minlength=K).astype(float)
+        factors = checks.class_factors(self.class_weight, self.classes_, totals)
+        return np.asarray(factors[:, None] * table)
 
-    def _cost_scale(self, loss: losses.Loss, offsets: Ints) -> Floats | None:
-        """What the costs of each sequence are multiplied by."""
-        if not loss.takes_cost or self.cost_per == "token":
-            return None
-        return 1.0 / np.maximum(np.diff(offsets), 1)
+    def _cost_scale(
+        self, loss: losses.Loss, offsets: Ints, token_weight: Floats | None
+    ) -> Floats | None:
+        """What the costs of each token are multiplied by."""
+        if token_weight is not None and not loss.takes_cost:
+            raise Unsupported(
+                f"loss {loss.name!r} has no cost and would ignore token_weight. Use loss='softmax_margin' or "
+                "'hinge', or weights of whole sequences: sample_weight."
+            )
+        if self.cost_per == "token":
+            return token_weight
+        lengths = np.diff(offsets)
+        share = np.repeat(1.0 / np.maximum(lengths, 1), lengths)
+        return share if token_weight is None else share * token_weight
 
-    def _fit(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, lengths: Any, sample_weight: Any, token_weight: Any) -> None:
         self._online = None
         settings = self._settings()
         X = list(X) if isinstance(X, Iterator) else X  # which is looked at more than once
@@ -145,7 +174,8 @@ class Tagger(SequenceModel):
         offsets = check_offsets(structures)
         stack = Structures(as_sparse(structures.rows), offsets, edge_rows=structures.edge_rows)
         weight = sequence_weights(sample_weight, len(offsets) - 1)
-        given = Sequences(stack, Labels.of(y, offsets), weight).with_weight()
+        tokens = token_weights(token_weight, offsets)
+        given = Sequences(stack, Labels.of(y, offsets), weight, tokens).with_weight()
         classes = given.labels.classes
         if len(classes) < 2:
             got = f"one: {classes.tolist()[0]!r}" if len(classes) else "none"
@@ -165,7 +195,7 @@ class Tagger(SequenceModel):
                 )
             given, held = parted(given, share, self._seed())
         with settings.engine.open():
-            objective = self._objective(given.stack, given.labels, given.weight, settings)
+            objective = self._objective(given, settings)
             rows, codes = given.stack.rows, given.labels.codes
             assert isinstance(rows, Csr)
             listeners, watch = list(self.callbacks or ()), None
@@ -189,9 +219,8 @@ class Tagger(SequenceModel):
             self.validation_scores_ = watch.scores
         self._accept(objective.problem.pairs, solution, rows, codes)
 
-    def _objective(
-        self, stack: Structures, labels: Labels, weight: Floats | None, settings: Settings
-    ) -> Objective:
+    def _objective(self, given: Sequences, settings: Settings) -> Objective:
+        stack, labels, weight = given.stack, given.labels, given.weight
         K, loss, rows, offsets = len(labels.classes), settings.loss, stack.rows, stack.offsets
         assert isinstance(rows, Csr)
         assert offsets is not None
@@ -220,8 +249,9 @@ class Tagger(SequenceModel):
             raise Unsupported(
                 f"loss {loss.name!r} needs one label a token, to say what another one costs. Use loss='log'."
             )
-        scale = self._cost_scale(loss, offsets)
-        truth = Truth(labels.codes, weight, self._cost(loss), labels.allowed, scale)
+        scale = self._cost_scale(loss, offsets, given.token_weight)
+        cost = self._cost(loss, labels.codes)
+        truth = Truth(labels.codes, weight, cost, labels.allowed, scale)
         loss.check(truth)
         shards = engines.cut(stack, truth, layout)
         if len(shards) > 1 and layout.slots:  # a variable belongs to one token of one shard

@@ -104,34 +104,34 @@ class Labels:
         return Labels(self.classes[found], codes.astype(np.intp))
 
 
-def _flat(y: Any, offsets: Ints) -> list[Any]:
+def _flat(y: Any, offsets: Ints, name: str = "y", what: str = "labels") -> list[Any]:
     """One label a token; the lengths must be those of X."""
     if isinstance(y, str | bytes | Mapping) or not isinstance(y, Iterable):
-        raise WrongType(f"y must be a list of lists of labels; got {y!r:.80}.")
+        raise WrongType(f"{name} must be a list of lists of {what}; got {y!r:.80}.")
     listed, lengths = list(y), np.diff(offsets)
     nested = [isinstance(item, list | tuple | np.ndarray) for item in listed]
     if not all(nested):  # one label a token
-        _same_count(len(listed), offsets)
+        _same_count(len(listed), offsets, name, what)
         return np.asarray(y).tolist() if isinstance(y, np.ndarray) else listed
     if len(listed) != len(lengths):
         raise InvalidInput(
-            f"X has {len(lengths)} sequences, y has {len(listed)}. Give one list of labels for each."
+            f"X has {len(lengths)} sequences, {name} has {len(listed)}. Give one list of {what} for each."
         )
     flat: list[Any] = []
     for i, (labels, length) in enumerate(zip(listed, lengths.tolist(), strict=True)):
         if len(labels) != length:
             raise InvalidInput(
-                f"sequence {i} has {length} tokens in X and {len(labels)} labels in y, which start with "
-                f"{list(labels[:3])!r:.80}. Each token needs one label."
+                f"sequence {i} has {length} tokens in X and {len(labels)} {what} in {name}, which start with "
+                f"{list(labels[:3])!r:.80}. Each token needs one."
             )
         flat.extend(labels.tolist() if isinstance(labels, np.ndarray) else labels)
     return flat
 
 
-def _same_count(labels: int, offsets: Ints) -> None:
-    if labels != offsets[-1] - offsets[0]:
+def _same_count(count: int, offsets: Ints, name: str = "y", what: str = "labels") -> None:
+    if count != offsets[-1] - offsets[0]:
         raise InvalidInput(
-            f"X has {offsets[-1] - offsets[0]} tokens, y has {labels} labels. Each token needs one label."
+            f"X has {offsets[-1] - offsets[0]} tokens, {name} has {count} {what}. Each token needs one."
         )
 
 
@@ -178,6 +178,15 @@ def as_sparse(rows: Rows) -> Csr:
 def sequence_weights(given: Any, n: int) -> Floats | None:
     """One weight a sequence, or None where all are 1."""
     weight = checks.sample_weight(given, n)
+    return None if np.all(weight == 1.0) else weight
+
+
+def token_weights(given: Any, offsets: Ints) -> Floats | None:
+    """One weight a token, from a list of lists or one array; None where all are 1."""
+    if given is None:
+        return None
+    flat = _flat(given, offsets, "token_weight", "weights")
+    weight = checks.sample_weight(np.array(flat, float), len(flat), name="token_weight")
     return None if np.all(weight == 1.0) else weight
 
 

@@ -32,6 +32,7 @@ class Sequences:
     stack: Structures
     labels: Labels
     weight: Floats | None
+    token_weight: Floats | None = None  # (N,)
 
     def with_weight(self) -> Sequences:
         """Without those that have none: a sequence without weight is a sequence that is not there."""
@@ -39,7 +40,7 @@ class Sequences:
             return self
         rest = self.some(self.weight > 0)
         weight = None if rest.weight is None or np.all(rest.weight == 1.0) else rest.weight
-        return Sequences(rest.stack, rest.labels.present(), weight)
+        return Sequences(rest.stack, rest.labels.present(), weight, rest.token_weight)
 
     def some(self, which: NDArray[np.bool_]) -> Sequences:
         """Those that are marked, in order."""
@@ -59,6 +60,7 @@ class Sequences:
             Structures(rows, ends, edge_rows=edges),
             replace(self.labels, codes=self.labels.codes[tokens], allowed=allowed),
             None if self.weight is None else self.weight[which],
+            None if self.token_weight is None else self.token_weight[tokens],
         )
 
 

@@ -59,6 +59,8 @@ class SequenceTagger(Tagger):
         in the order of ``classes_``. None: 1 for each wrong token.
     cost_per : "token" or "sequence"
         Whether the cost of an answer is the sum over its tokens, or that divided by their number.
+    class_weight : dict, "balanced" or None
+        How many times as much it costs to miss a label, for losses with a margin.
     {shared}
     Examples
     --------
@@ -79,6 +81,7 @@ class SequenceTagger(Tagger):
         l1_ratio: float | None = None,
         cost: Any = None,
         cost_per: str = "token",
+        class_weight: Any = None,
         pairs: str = "observed",
         constraints: Any = None,
         order: int = 1,
@@ -104,6 +107,7 @@ class SequenceTagger(Tagger):
         self.l1_ratio = l1_ratio
         self.cost = cost
         self.cost_per = cost_per
+        self.class_weight = class_weight
         self.pairs = pairs
         self.constraints = constraints
         self.order = order
@@ -130,6 +134,11 @@ class SequenceTagger(Tagger):
         if self.cost_per != "token" and not loss.takes_cost:
             raise Unsupported(
                 f"loss {loss.name!r} has no cost and would ignore cost_per. Use cost_per='token'."
+            )
+        if self.class_weight is not None and not loss.takes_cost:
+            raise Unsupported(
+                f"loss {loss.name!r} has no cost and would ignore class_weight. Use loss='softmax_margin' or "
+                "'hinge', or class_weight=None."
             )
         if loss.name == "perceptron" and (self.C != 1.0 or self.penalty != "l2"):
             raise Unsupported(
@@ -158,7 +167,7 @@ class CRFTagger(Tagger):
     (2, 3)
     """
 
-    cost, cost_per = None, "token"
+    cost, cost_per, class_weight = None, "token", None
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ class Corpus(NamedTuple):
     offsets: Any  # (n + 1,)
     kappa: Any  # (n,)
     cost: Any  # (K, K)
-    scale: Any  # (n,): of the cost
+    scale: Any  # (N,): of the cost
 
 
 class Support(NamedTuple):
@@ -127,7 +127,7 @@ def _open_scores(corpus, moving, support, i, memory):
             if same > -2:
                 x = top[t] if same < 0 else node[t * room + same]
             else:
-                x = corpus.scale[i] * corpus.cost[y, c]
+                x = corpus.scale[token] * corpus.cost[y, c]
                 if t == 0:
                     x += first[c]
                 for q in range(heavy[token], heavy[token + 1]):
@@ -215,7 +215,7 @@ def _spread(corpus, moving, i, L, a, b, memory):
         token = corpus.offsets[i] + t
         y = corpus.labels[token]
         for sign, c in ((1.0, memory.best[t]), (-1.0, memory.worst[t])):
-            slope += sign * corpus.scale[i] * corpus.cost[y, c]
+            slope += sign * corpus.scale[token] * corpus.cost[y, c]
             for q in range(heavy[token], heavy[token + 1]):
                 at = rows[q] * P + c
                 x = sign * row_values[q * step] * mask[at]
@@ -367,7 +367,7 @@ def visit(corpus, moving, support, order, gaps, mixed, full, LANES):
                 for b in range(K):
                     turned[b * P + a] = edge[a * P + b]
         scores(corpus.plan, weights, corpus.labels, start, L, s, P, LANES)
-        augment(s, corpus.labels, start, L, P, corpus.cost, corpus.scale[i])
+        augment(s, corpus.labels, start, L, P, corpus.cost, corpus.scale, 1.0)
         viterbi(s, edge, turned, memory.best, L, K, P, LANES)
         _open_scores(corpus, moving, support, i, memory)
         gaps[i] = max(_gap(moving, support, i, L, memory), 0.0)
@@ -422,7 +422,7 @@ def resum(corpus, mask, support, out, edge):
                 x, c = corpus.kappa[i] * support.mass[p], support.code[p]
                 if x == 0:
                     break
-                paid += x * corpus.scale[i] * corpus.cost[y, c]
+                paid += x * corpus.scale[start + t] * corpus.cost[y, c]
                 if y != c:
                     bump(corpus.plan, start + t, y, y, x, out, mask, P)
                     bump(corpus.plan, start + t, c, y, -x, out, mask, P)

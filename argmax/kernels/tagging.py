@@ -5,7 +5,7 @@ leaves nothing behind and needs nothing of the size of the data.
 
 Given everywhere: ``plan`` and ``weights`` of ``attributes``; labels (N,), offsets (n+1,), the sequences
 first … last−1, tables of ``chain.tables``, weight (n,) or a single 1, cost (K, K) or nothing, and its scale
-(n,) or a single 1.
+(N,) or a single 1.
 """
 
 from typing import Any, NamedTuple
@@ -63,13 +63,13 @@ def _subtract(labels, start, L, P, weight, p, edge):
 
 
 @kernel
-def augment(s, labels, start, L, P, cost, scale):
-    """s (L, P) += scale · cost of each label where the given ones are right."""
-    factor = s.dtype.type(scale)
-    for t in range(L):
-        y = labels[start + t]
+def augment(s, labels, start, L, P, cost, scale, factor):
+    """s (L, P) += factor · scale · cost of each label where the given ones are right."""
+    each = 0 if len(scale) == 1 else 1
+    for t in range(L if len(cost) else 0):
+        y, x = labels[start + t], s.dtype.type(factor * scale[(start + t) * each])
         for c in range(len(cost)):
-            s[t * P + c] += factor * cost[y, c]
+            s[t * P + c] += x * cost[y, c]
 
 
 @kernel
@@ -133,7 +133,6 @@ def log_loss(
     """
     K, P, dtype = len(edge), len(weights.base), weights.table.dtype
     step, longest = 0 if len(weight) == 1 else 1, longest_of(offsets, first, last)
-    each = 0 if len(cost_scale) == 1 else 1
     s, alpha = np.empty(longest * P, dtype), np.empty(longest * P, dtype)
     p, inverse = np.empty(longest * P, dtype), np.empty(longest, dtype)
     copy = np.empty(longest * P if len(allowed) else 0, dtype)
@@ -148,7 +147,7 @@ def log_loss(
         if len(allowed):
             _copied(s, L, P, copy, LANES)
         gold = _gold(s, tables.edge, labels, start, L, P)
-        augment(s, labels, start, L, P, cost, cost_scale[i * each])
+        augment(s, labels, start, L, P, cost, cost_scale, 1.0)
         total = _sums(s, tables, w, L, K, P, alpha, inverse, p, T, edge, LANES)
         if len(allowed) and total == total:
             given = (tables, allowed, w, start, L, K, P, alpha, inverse, p, r, T, edge, LANES)
@@ -181,7 +180,6 @@ def curvatures(
     """
     K, P, dtype = len(edge), len(weights.base), weights.table.dtype
     step, longest = 0 if len(weight) == 1 else 1, longest_of(offsets, first, last)
-    each = 0 if len(cost_scale) == 1 else 1
     s, alpha = np.empty(longest * P, dtype), np.empty(longest * P, dtype)
     p, inverse = np.empty(longest * P, dtype), np.empty(longest, dtype)
     T, T2, waiting, one = np.zeros(P * P, dtype), np.zeros(P * P, dtype), 0, dtype.type(1)
@@ -191,7 +189,7 @@ def curvatures(
         if not L or not w:
             continue
         scores(plan, weights, labels, start, L, s, P, LANES)
-        augment(s, labels, start, L, P, cost, cost_scale[i * each])
+        augment(s, labels, start, L, P, cost, cost_scale, 1.0)
         value = _sums(s, tables, w, L, K, P, alpha, inverse, p, T, edge, LANES)
         if value != value:
             continue
@@ -220,7 +218,7 @@ def max_loss(
     Given M = e and Mt = eᵀ (P, P) flat. Filled value (n,); added to gradient and edge (K, K).
     """
     K, P, dtype = len(edge), len(weights.base), weights.table.dtype
-    step, each = 0 if len(weight) == 1 else 1, 0 if len(cost_scale) == 1 else 1
+    step = 0 if len(weight) == 1 else 1
     longest = longest_of(offsets, first, last)
     s, best = np.empty(longest * P, dtype), np.empty(longest, np.int64)
     for i in range(first, last):
@@ -234,7 +232,7 @@ def max_loss(
             gold += s[t * P + labels[start + t]]
             if t:
                 gold += M[labels[start + t - 1] * P + labels[start + t]]
-        augment(s, labels, start, L, P, cost, cost_scale[i * each])
+        augment(s, labels, start, L, P, cost, cost_scale, 1.0)
         value[i] = w * (viterbi(s, M, Mt, best, L, K, P, LANES) - gold)
         for t in range(L):
             y, other = labels[start + t], best[t]
@@ -308,8 +306,7 @@ def descend(
     Bottou 2010 (COMPSTAT) for the rate.
     """
     P, dtype, longest = len(weights.base), weights.table.dtype, 0
-    size, each = 0 if len(weight) == 1 else 1, 0 if len(cost_scale) == 1 else 1
-    K = labels_of(weights)
+    K, size = labels_of(weights), 0 if len(weight) == 1 else 1
     for i in order:
         longest = max(longest, offsets[i + 1] - offsets[i])
     s, alpha = np.empty(longest * P, dtype), np.empty(longest * P, dtype)
@@ -330,7 +327,7 @@ def descend(
             value -= s[t * P + labels[start + t]]
             if t:
                 value -= scale * edge[labels[start + t - 1] * P + labels[start + t]]
-        augment(s, labels, start, L, P, cost, cost_scale[i * each])
+        augment(s, labels, start, L, P, cost, cost_scale, 1.0)
         value += (
             exp_rows(s, L, P, LANES) + (L - 1) * top + forward(s, E, alpha, inverse, L, K, P, LANES)
         )
@@ -386,15 +383,15 @@ def perceive(
             for a in range(K):
                 for b in range(K):
                     turned[b * P + a] = edge[a * P + b]
-        w, scale = weight[i * size], np.float64(cost_scale[i * each])
+        w = weight[i * size]
         scores(plan, weights, labels, start, L, s, P, LANES)
-        augment(s, labels, start, L, P, cost, growth * max(count - 1, 1) * scale)
+        augment(s, labels, start, L, P, cost, cost_scale, growth * max(count - 1, 1))
         viterbi(s, edge, turned, best, L, K, P, LANES)
         changed = False
         for t in range(L):
             y, guess = labels[start + t], best[t]
             if len(cost):
-                paid += w * scale * cost[y, guess]
+                paid += w * cost_scale[(start + t) * each] * cost[y, guess]
             if y != guess:
                 changed, wrong = True, wrong + 1
                 for amount, label in ((w, y), (-w, guess)):

@@ -23,7 +23,7 @@ class Toy:
     def __init__(
         self, loss="hinge", lengths=(4, 1, 3, 0, 5), *, seed=0, C=1.0, weighted=False, values=False,
         start=True, transitions=True, every=False, forbidden=(), cost=None, per_sequence=False, precise=True,
-        own=False, fold=False,
+        own=False, fold=False, by_token=False,
     ):  # fmt: skip
         rng = np.random.default_rng(seed)
         self.offsets, N = np.concatenate([[0], np.cumsum(lengths)]), sum(lengths)
@@ -40,7 +40,9 @@ class Toy:
         self.weight = rng.uniform(0.2, 2.0, len(lengths)) if weighted else None
         takes = losses.get(loss).takes_cost
         self.cost = (costs.zero_one(K) if cost is None else np.array(cost)) if takes else None
-        scale = 1.0 / np.maximum(lengths, 1) if per_sequence else None
+        scale = np.repeat(1.0 / np.maximum(lengths, 1), lengths) if per_sequence else None
+        if by_token:
+            scale = rng.uniform(0.0, 3.0, N)
         self.truth = Truth(self.labels, self.weight, self.cost, None, scale)
         states = K if transitions else 0
         options = {"start": start, "states": states, "precise": precise}
@@ -70,7 +72,7 @@ class Toy:
         start = np.array([part["start"] for part in parts])
         follow = np.array([part["transitions"] for part in parts])
         found = []
-        for i, (first, last) in enumerate(itertools.pairwise(self.offsets)):
+        for first, last in itertools.pairwise(self.offsets):
             x, y = self.dense[first:last], self.labels[first:last]
             paths = self.paths(last - first)
             psi, price = np.zeros((len(paths), layout.size)), np.zeros(len(paths))
@@ -78,9 +80,10 @@ class Toy:
                 for t, c in enumerate(path):
                     psi[p] += coef[:, c] @ x[t]
                     psi[p] += start[:, c] if t == 0 else follow[:, path[t - 1], c]
-                    price[p] += 0.0 if self.cost is None else self.cost[y[t], c]
-            scale = self.truth.cost_scale
-            price *= 1.0 if scale is None else scale[i]
+                    scale = (
+                        1.0 if self.truth.cost_scale is None else self.truth.cost_scale[first + t]
+                    )
+                    price[p] += 0.0 if self.cost is None else scale * self.cost[y[t], c]
             found.append((psi, price, paths.index(tuple(y))))
         return found
 

@@ -24,6 +24,7 @@ KINDS = {
     "constraints": {"forbidden": ((0, 2), (1, 1)), "weighted": True},
     "costs": {"cost": [[0.0, 3.0, 1.0], [0.5, 0.0, 2.0], [1.0, 1.0, 0.25]]},
     "cost per sequence": {"per_sequence": True, "C": 4.0},
+    "costs by token": {"by_token": True, "C": 2.0},
     "attributes of one token": {"own": True, "lengths": (4, 1, 3)},
     "one long": {"lengths": (6,), "C": 0.5},
 }
@@ -112,12 +113,12 @@ def test_marginals_stay_consistent_and_w_is_theirs(kind):
 @pytest.mark.parametrize("name", ["hinge", "perceptron"])
 @pytest.mark.parametrize("precise", [True, False])
 @pytest.mark.parametrize(
-    "kind", ["weighted", "numbers", "constraints", "costs", "cost per sequence"]
+    "kind", ["weighted", "numbers", "constraints", "costs", "cost per sequence", "costs by token"]
 )
 def test_the_fused_pass_equals_the_loss_itself(name, precise, kind):
     options = dict(KINDS[kind], precise=precise)
     if name == "perceptron":
-        options.pop("cost", None), options.pop("per_sequence", None)
+        options.pop("cost", None), options.pop("per_sequence", None), options.pop("by_token", None)
     toy = Toy(name, **options)
     objective, rng = toy.objective, np.random.default_rng(1)
     (shard,), problem = objective.shards, objective.problem
@@ -135,7 +136,9 @@ def test_the_fused_pass_equals_the_loss_itself(name, precise, kind):
                 assert data == pytest.approx(toy.value(stamp.w), rel=1e-12 if precise else 1e-5)
 
 
-@pytest.mark.parametrize("kind", ["plain", "costs", "cost per sequence", "constraints"])
+@pytest.mark.parametrize(
+    "kind", ["plain", "costs", "cost per sequence", "costs by token", "constraints"]
+)
 def test_the_gradient_of_softmax_margin_equals_finite_differences(kind):
     toy = Toy("softmax_margin", **KINDS[kind])
     objective, rng = toy.objective, np.random.default_rng(2)
@@ -148,8 +151,9 @@ def test_the_gradient_of_softmax_margin_equals_finite_differences(kind):
             assert gradient[j] == pytest.approx(slope, rel=1e-6, abs=1e-7)
 
 
-def test_softmax_margin_written_out():
-    toy = Toy("softmax_margin", weighted=True, per_sequence=True)
+@pytest.mark.parametrize("scale", ["per_sequence", "by_token"])
+def test_softmax_margin_written_out(scale):
+    toy = Toy("softmax_margin", weighted=True, **{scale: True})
     objective = toy.objective
     with objective.engine.open():
         w = np.random.default_rng(3).normal(size=objective.size)
@@ -163,7 +167,7 @@ def test_softmax_margin_written_out():
 
 def test_softmax_margin_steps_carry_the_scale_of_the_cost():
     """One pass of ``descend`` with a rate of nothing adds up the losses."""
-    toy = Toy("softmax_margin", weighted=True, per_sequence=True)
+    toy = Toy("softmax_margin", weighted=True, by_token=True)
     objective = toy.objective
     with objective.engine.open():
         w = np.random.default_rng(3).normal(size=objective.size)
@@ -178,7 +182,7 @@ def test_a_scale_of_one_changes_nothing():
     scores = Scores(rng.normal(size=(5, 3)), rng.normal(size=(1, 3, 3)), toy.offsets)
     for name in ("hinge", "softmax_margin"):
         values = []
-        for scale in (None, np.ones(2)):
+        for scale in (None, np.ones(5)):
             residual = Scores(np.empty((5, 3)), np.empty((1, 3, 3)), toy.offsets)
             truth = Truth(toy.labels, None, toy.cost, None, scale)
             values.append(losses.get(name).evaluate(toy.space, scores, truth, residual))

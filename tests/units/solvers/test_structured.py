@@ -78,6 +78,36 @@ def test_cost_per_sequence_is_a_cost_divided_by_the_length():
         assert one.solution_.objective == pytest.approx(other.solution_.objective, rel=1e-6)
 
 
+@pytest.mark.parametrize("loss", ["hinge", "softmax_margin"])
+def test_the_weight_of_a_class_multiplies_its_row_of_costs(loss):
+    weights = np.array([1.0, 3.0, 0.5])  # D, N, V
+    table = weights[:, None] * (1.0 - np.eye(3))
+    by_hand = SequenceTagger(loss=loss, cost=table, tol=1e-9).fit(X, Y)
+    named = SequenceTagger(loss=loss, class_weight=dict(zip("DNV", weights, strict=True)), tol=1e-9)
+    assert named.fit(X, Y).solution_.objective == pytest.approx(by_hand.solution_.objective)
+    tokens = [[weights["DNV".index(label)] for label in labels] for labels in Y]
+    plain = SequenceTagger(loss=loss, tol=1e-9)
+    found = plain.fit(X, Y, token_weight=tokens).solution_.objective
+    assert found == pytest.approx(by_hand.solution_.objective)
+    flat = [weight for sequence in tokens for weight in sequence]
+    assert plain.fit(X, Y, token_weight=flat).solution_.objective == pytest.approx(found)
+
+
+@pytest.mark.parametrize("loss", ["log", "perceptron"])
+def test_losses_without_costs_refuse_weights_of_classes_and_tokens(loss):
+    with pytest.raises(Unsupported, match="class_weight"):
+        SequenceTagger(loss=loss, class_weight="balanced").fit(X, Y)
+    with pytest.raises(Unsupported, match="token_weight"):
+        SequenceTagger(loss=loss).fit(X, Y, token_weight=[[2.0] * len(y) for y in Y])
+
+
+def test_a_token_needs_one_weight():
+    with pytest.raises(InvalidInput, match="tokens in X and 1 weights"):
+        tagger().fit(X, Y, token_weight=[[1.0], *[[1.0] * len(y) for y in Y[1:]]])
+    with pytest.raises(InvalidInput, match="token_weight must not be negative"):
+        tagger().fit(X, Y, token_weight=[[-1.0] * len(y) for y in Y])
+
+
 @pytest.mark.parametrize("solver", ["frank_wolfe", "subgradient"])
 def test_weights_count_as_repetitions_and_none_as_absence(solver):
     weight = [2.0, 1.0, 0.0, 1.0]
