@@ -217,7 +217,9 @@ class Tagger(SequenceModel):
         if watch is not None:
             solution = watch.applied(solution)
             self.validation_scores_ = watch.scores
-        self._accept(objective.problem.pairs, solution, rows, codes)
+        layout = objective.problem.pairs
+        del objective  # the largest things there are, and of no more use
+        self._accept(layout, solution, rows, codes)
 
     def _objective(self, given: Sequences, settings: Settings) -> Objective:
         stack, labels, weight = given.stack, given.labels, given.weight

@@ -130,6 +130,11 @@ class Pairs(Layout):
         """
         table = sp.csr_array(coef)
         table.sort_indices()
+        return cls._of_table(table, **options)[0]
+
+    @classmethod
+    def _of_table(cls, table: Any, **options: Any) -> tuple[Pairs, Floats]:
+        """``of`` weights in order, and those weights as the pairs of the layout have them."""
         (d, K), sizes = table.shape, np.diff(table.indptr)
         many = sizes >= _width(K, 4)[1] / 8
         row = np.where(many, np.cumsum(many) - 1, -1).astype(np.int32)
@@ -138,7 +143,8 @@ class Pairs(Layout):
         np.cumsum(sizes[many], out=heavy[1:])
         codes, inside = table.indices.astype(_code(K)), np.repeat(many, sizes)
         parts = codes[~inside], heavy, codes[inside]
-        return cls(d, K, row, ptr, *parts, np.zeros(d, bool), 0, **_plain(options, K))
+        layout = cls(d, K, row, ptr, *parts, np.zeros(d, bool), 0, **_plain(options, K))
+        return layout, np.concatenate([table.data[~inside], table.data[inside]])
 
     # Shape
 
@@ -238,41 +244,57 @@ class Pairs(Layout):
 
     def named(self, w: Floats) -> dict[str, Any]:
         """coef (K, d) sparse, start (K,), transitions (states, K). Folded weights are not in coef."""
-        attribute, code = self._places()
-        place = (w[: len(code)], (code, attribute))
-        coef = sp.csc_array(place, shape=(self.labels, self.features))
         edge = self.edge(w)
         return {
-            "coef": coef,
+            "coef": self._table(w, np.zeros(0, np.intp)).T,
             "start": self.first(w).copy(),
             "transitions": np.zeros((self.labels,) * 2) if edge is None else edge.copy(),
             "edges": self.edges(w).copy(),
         }
 
+    def _table(self, w: Floats, owner: Ints, values: Any = (), codes: Any = ()) -> Any:
+        """The weights (d, K), sparse; with those of the attributes ``owner`` that are folded, if given.
+
+        Every attribute is light, heavy or folded, so its entries lie together and in order in w.
+        """
+        light, pairs = self.bounds[:2]
+        many = np.flatnonzero(self.row >= 0)
+        sizes, rows = np.diff(self.ptr), np.diff(self.heavy)
+        sizes[many] += rows
+        sizes[owner] += 1
+        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.empty(int(indptr[-1]), np.intp)
+        first = np.repeat(indptr[:-1] - self.ptr[:-1], np.diff(self.ptr))
+        places[:light] = first + np.arange(light)
+        first = np.repeat(indptr[many] - self.heavy[:-1], rows)
+        places[light:pairs] = first + np.arange(pairs - light)
+        places[pairs:] = indptr[owner]
+        kind = np.int32 if len(places) < 2**31 else np.int64
+        data, indices = np.empty(len(places)), np.empty(len(places), kind)
+        data[places] = np.concatenate([w[:pairs], values])
+        indices[places] = np.concatenate([self.codes, self.heavy_codes, codes])
+        return sp.csr_array((data, indices, indptr.astype(kind)), (self.features, self.labels))
+
     # Folded weights
 
     def unfolded(self, w: Floats, rows: Csr, labels: Ints) -> tuple[Pairs, Floats]:
         """The same weights without variables for several attributes; given the rows of training."""
-        parts = self.named(w)
-        coef = parts["coef"]
+        owner, values, codes = np.flatnonzero(self.once), np.zeros(0), np.zeros(0, np.int32)
+        _, pairs, once, _, _ = self.bounds
         if self.slots:
             from ..kernels import attributes
 
             indptr, indices, _, _ = csr_arguments(rows)
-            _, pairs, once, _, _ = self.bounds
-            owner = np.flatnonzero(self.once)
             values, codes = np.zeros(self.features), np.zeros(self.features, np.int32)
             attributes.spread(indptr, indices, self.once, w[pairs:once], labels, values, codes)
-            place = (values[owner], (codes[owner], owner))
-            coef = coef + sp.csc_array(place, shape=coef.shape)
-        layout = Pairs.of(
-            coef.T,
+        layout, listed = Pairs._of_table(
+            self._table(w, owner, values[owner], codes[owner]),
             start=self.start,
             states=self.states,
             edge_features=self.edge_features,
             precise=self.precise,
         )
-        return layout, layout.pack(coef.T, parts["start"], self.edges(w))
+        return layout, np.concatenate([listed, w[once:]])
 
     def pack(self, coef: Any, start: Floats | None = None, edge: Floats | None = None) -> Floats:
         """The flat w of weights (d, K). What this layout has no pair for is left out; see ``folded``."""

@@ -36,7 +36,7 @@ __all__ = ["LBFGS"]
 class LBFGS(Solver):
     """Preconditioned limited-memory BFGS: the choice for dense rows.
 
-    ``memory`` pairs are kept (None: as many as fit into a megabyte, 8 to 20); ``refresh`` lists the
+    ``memory`` pairs are kept (None: as many as fit into a megabyte, 6 to 20); ``refresh`` lists the
     iterations after which the preconditioner is formed anew from the mean curvature. A fit of sequences
     that starts at zero takes ``warmup`` stochastic passes first, where it can (see ``averaged.py``).
 
@@ -62,7 +62,7 @@ class LBFGS(Solver):
             start = averaged_start(objective, start, self.warmup, report)
         objective, point, kept = begin(self, objective, start, report, state)
         precondition = Preconditioner(objective)
-        memory = self.memory or min(20, max(8, 2**20 // (16 * objective.size)))
+        memory = self.memory or min(20, max(6, 2**20 // (16 * objective.size)))
         plain = precondition.kind == "none"
         pairs = self._products(point, memory) if plain else Pairs(precondition, memory)
         if kept:
