@@ -34,6 +34,7 @@ __all__ = [
     "class_weights",
     "comparable_labels",
     "compressed",
+    "dense_rows",
     "edge_scores",
     "finite",
     "label_mask",
@@ -53,6 +54,7 @@ __all__ = [
     "span_labels",
     "sparse_structure",
     "table",
+    "targets",
     "total_weight",
 ]
 
@@ -336,6 +338,17 @@ def rows(
     return result
 
 
+def dense_rows(estimator: Any, X: Any, *, reset: bool) -> Floats:
+    """X as dense float64 rows without NaN or infinity, for models whose arithmetic is on whole matrices."""
+    _no_mask("X", X)
+    with _ours():
+        result: Floats = validate_data(
+            estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False
+        )
+    finite(result)
+    return result
+
+
 def block(X: Any, dtype: Any = None) -> Rows:
     """The same for some rows of a larger set, before there is an estimator. They may be none."""
     _no_mask("X", X)
@@ -456,6 +469,24 @@ def labels(estimator: Any, y: Any, n: int) -> tuple[Any, Ints]:
         check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes.astype(np.intp, copy=False)
+
+
+def targets(y: Any, n: int) -> Floats:
+    """A finite number for each row."""
+    _no_mask("y", y)
+    with _ours():
+        column = column_or_1d(y, warn=True)
+        if column.dtype.kind == "c":
+            raise InvalidInput("Complex data not supported: y must hold real numbers.")
+        result = np.asarray(column, dtype=float)
+    lengths(X=n, y=len(result))
+    bad = ~np.isfinite(result)
+    if bad.any():
+        raise InvalidInput(
+            f"y contains NaN or infinity: {int(bad.sum())} value(s), the first in row "
+            f"{int(np.argmax(bad))}. Every target must be finite."
+        )
+    return result
 
 
 def _known_labels(y: Any) -> Any:

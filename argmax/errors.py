@@ -14,6 +14,7 @@
     └── NumericalFailure         arithmetic left the finite numbers  (also a RuntimeError)
 
     NotConverged                 a warning: the answer is usable, its certificate is not met
+    PosteriorTooWide             a warning: averaging over a posterior predicts worse than its mode
 
 Every message names the argument, says what it must be and what it got, then what to do.
 """
@@ -30,6 +31,7 @@ __all__ = [
     "NoLegalLabelling",
     "NotConverged",
     "NumericalFailure",
+    "PosteriorTooWide",
     "ResourceLimit",
     "Unsupported",
     "WorkerLost",
@@ -140,3 +142,7 @@ class NumericalFailure(ArgmaxError, RuntimeError):
 
 class NotConverged(ConvergenceWarning):
     """The solver stopped before its certificate was met; the message says how far off it may be."""
+
+
+class PosteriorTooWide(UserWarning):
+    """Averaging over an approximate posterior predicts worse than its mode on held-out rows."""

@@ -30,9 +30,12 @@ PIPELINE = (
     ("reductions",),
 )
 FOUNDATION = {"errors", "records", "tags", "checks"}
-ARRAYS = {"calibration", "decisions", "bayes", "shift", "bounds", "metrics"}
+ARRAYS = {"calibration", "decisions", "shift", "bounds", "metrics"}
 FACES = {"plots", "report", "cli"}
 BESIDE = {  # parts beside the pipeline, and what each may import
+    "bayes": FOUNDATION
+    | ARRAYS
+    | {"estimators"},  # a posterior around the mode that an estimator finds
     "data": FOUNDATION | {"features"},
     "persist": FOUNDATION | {"features", "layouts", "spaces", "losses", "solvers", "estimators"},
 }

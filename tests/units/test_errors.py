@@ -36,7 +36,7 @@ def test_codes_are_distinct_and_stable():
 
 def test_all_lists_every_error():
     listed = set(errors.__all__)
-    assert listed == {*TREE, "ArgmaxError", "NotConverged"}
+    assert listed == {*TREE, "ArgmaxError", "NotConverged", "PosteriorTooWide"}
 
 
 def test_not_converged_is_scikit_learns_warning():
