@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 _HOME = {
     "CRFTagger": "estimators",
     "LinearClassifier": "estimators",
+    "MulticlassSVM": "estimators",
     "SequenceTagger": "estimators",
     "SoftmaxRegression": "estimators",
     "load": "persist",

@@ -7,6 +7,8 @@
     │   └── NoLegalLabelling     constraints leave no answer at all
     ├── WrongType                a value has the wrong type          (also a TypeError)
     ├── Unsupported              two choices do not go together      (also a ValueError)
+    │   ├── NoProbabilities      a loss estimates none               (also an AttributeError)
+    │   └── NotSeparable         no hyperplanes keep classes apart   (C = ∞ asked for some)
     ├── ResourceLimit            it would not fit                    (also a MemoryError)
     ├── CannotWrite              a file could not be written         (also an OSError)
     ├── MissingExtra             an optional package is not there    (also an ImportError)
@@ -29,7 +31,9 @@ __all__ = [
     "MissingExtra",
     "ModelFileError",
     "NoLegalLabelling",
+    "NoProbabilities",
     "NotConverged",
+    "NotSeparable",
     "NumericalFailure",
     "PosteriorTooWide",
     "ResourceLimit",
@@ -108,6 +112,18 @@ class Unsupported(ArgmaxError, ValueError):
     """Two choices do not go together, such as a loss and a solver."""
 
     code = "unsupported"
+
+
+class NoProbabilities(Unsupported, AttributeError):
+    """The loss of a model estimates no probabilities. To scikit-learn ``predict_proba`` is then not there."""
+
+    code = "no-probabilities"
+
+
+class NotSeparable(Unsupported):
+    """A hard margin was asked for, and the classes overlap."""
+
+    code = "not-separable"
 
 
 class ResourceLimit(ArgmaxError, MemoryError):

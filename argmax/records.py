@@ -144,8 +144,8 @@ class Truth:
     """What is known of y: the label of each node, and the weight of each example in the loss.
 
     ``cost`` (K, K) is Δ(y, y') of one node, for losses with a margin, and ``cost_scale`` (N,) what it is
-    multiplied by at each node (None: 1); ``allowed`` (N, K) lists several right answers
-    instead of one.
+    multiplied by at each node (None: 1); ``prices`` (N, K) are costs of each node by itself, instead of a
+    table; ``allowed`` (N, K) lists several right answers instead of one.
 
     >>> import numpy as np
     >>> from argmax.records import Truth
@@ -158,6 +158,7 @@ class Truth:
     cost: Floats | None = None  # (K, K)
     allowed: NDArray[np.bool_] | None = None  # (N, K)
     cost_scale: Floats | None = None  # (N,)
+    prices: Floats | None = None  # (N, K)
 
     def block(self, examples: slice, nodes: slice) -> Truth:
         """The truth of a block of examples, whose nodes are ``nodes``."""
@@ -167,6 +168,7 @@ class Truth:
             self.cost,
             None if self.allowed is None else self.allowed[nodes],
             None if self.cost_scale is None else self.cost_scale[nodes],
+            None if self.prices is None else self.prices[nodes],
         )
 
 

@@ -20,7 +20,8 @@ from .common import (
 )
 
 COMPARISONS = (
-    "main_job", "softmax", "tagging", "predict", "features", "memory", "larger", "cold_start", "threads",
+    "main_job", "softmax", "svm", "tagging", "predict", "features", "memory", "larger", "cold_start",
+    "threads",
 )  # fmt: skip
 SETS = (
     "mnist", "20news", "clinc150", "letter", "satimage", "letter-scaled", "satimage-scaled", "tickets",

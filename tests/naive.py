@@ -485,3 +485,24 @@ def conlleval(labels):
             begin = t
         before, type_before = tag, kind
     return spans
+
+
+def simplex_step(alpha, g, q, c):
+    """argmax over {a ≥ 0, Σ a = c} of ⟨g, a⟩ − ½ q ‖a − alpha‖²: sort, then shift."""
+    b = alpha + g / q
+    high = np.sort(b)[::-1]
+    thetas = (np.cumsum(high) - c) / np.arange(1, len(b) + 1)
+    theta = thetas[np.flatnonzero(high > thetas)[-1]]
+    return np.maximum(b - theta, 0.0)
+
+
+def box_step(alpha, g, q, c, y):
+    """argmax over 0 ≤ a ≤ c of ⟨g, a⟩ − ½ q (‖a − alpha‖² + (Σ a − Σ alpha)²), labels but y: bisection."""
+    b, before = np.delete(alpha + g / q, y), np.delete(alpha, y).sum()
+    low, high = -before, len(b) * c - before
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        up = np.clip(b - middle, 0.0, c).sum() - before > middle
+        low, high = (middle, high) if up else (low, middle)
+    new = np.clip(b - high, 0.0, c)
+    return np.insert(new, y, -new.sum())

@@ -186,7 +186,8 @@ def _train(
         Option(metavar="FILE", help="Sequences: templates, one a line, or those of CRF++."),
     ] = None,
     loss: Annotated[
-        str, Option(metavar="NAME", help="Sequences: log, softmax_margin or perceptron.")
+        str,
+        Option(metavar="NAME", help="log, softmax_margin, ovr_log; sequences: perceptron as well."),
     ] = "log",
     constraints: Annotated[
         str, Option(metavar="auto|BIO|BILOU|none", help="Sequences: which labels may follow.")

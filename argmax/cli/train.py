@@ -27,7 +27,7 @@ from .material import Material
 from .outcome import NOT_CONVERGED, OK
 from .reading import opened, target_of
 from .rows import InFiles, InMemory, Rows
-from .settings import feature_options, memory_limit, penalty, test_share
+from .settings import feature_options, memory_limit, penalty, probable, test_share
 from .splitting import HeldOut
 
 __all__ = ["Options", "run"]
@@ -45,6 +45,7 @@ class Options:
     kinds: list[str] = field(default_factory=list)
     features: list[str] = field(default_factory=list)
     read: list[str] = field(default_factory=list)
+    loss: str = "log"
     C: str = "auto"
     tol: float = 1e-4
     test: str = "0.2"
@@ -62,7 +63,7 @@ class Options:
 def run(console: Console, **given: Any) -> int:
     """Read, split, choose C, fit, judge, write; the exit code is 3 if the certificate is not met."""
     options = Options(**given)
-    share, C = test_share(options.test), penalty(options.C)
+    share, C, loss = test_share(options.test), penalty(options.C), probable(options.loss)
     table = feature_options(options.features)
     source = opened(options.data, options.kinds, options.read)
     target = target_of(source, options.target)
@@ -76,7 +77,8 @@ def run(console: Console, **given: Any) -> int:
     with ExitStack() as stack:
         engine = stack.enter_context(cluster(options.cluster))
         rows = _prepared(material, Table(material.kinds, **table), options, journal, stack, console)
-        parameters = {"tol": options.tol, "random_state": options.seed, "engine": engine}
+        parameters = {"loss": loss, "tol": options.tol, "random_state": options.seed}
+        parameters["engine"] = engine
         if options.report:
             stack.enter_context(meanwhile(prepare))
         fitted = fit(rows, C, parameters, journal, options.time_limit, console)
@@ -95,7 +97,7 @@ def _journal(options: Options, source: Source, target: str) -> Journal:
         if options.resume:
             raise InvalidInput("--resume needs --checkpoint FILE: where shall it go on from?")
         return Journal(None)
-    same = ("kinds", "features", "read", "C", "tol", "test", "seed", "time_limit")
+    same = ("kinds", "features", "read", "loss", "C", "tol", "test", "seed", "time_limit")
     told = {name: getattr(options, name) for name in same}
     told |= {"data": source.digest, "target": target}
     return Journal(options.checkpoint, options.resume, told)

@@ -1,6 +1,6 @@
 """The scikit-learn faces of the engine."""
 
-from .classifier import LinearClassifier, SoftmaxRegression
+from .classifier import LinearClassifier, MulticlassSVM, SoftmaxRegression
 from .decoding import Explanation
 from .rows import RowScorer
 from .tagger import CRFTagger, SequenceTagger
@@ -9,6 +9,7 @@ __all__ = [
     "CRFTagger",
     "Explanation",
     "LinearClassifier",
+    "MulticlassSVM",
     "RowScorer",
     "SequenceTagger",
     "SoftmaxRegression",

@@ -6,14 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax, softmax
+from scipy.special import log_expit, log_softmax, logsumexp, softmax
 
 from .. import surveys
 from ..engines import Engine, Examples
 from ..passes import Problem
 from ..records import Floats, Ints
 
-__all__ = ["best", "log_probabilities", "margins", "probabilities", "streamed"]
+__all__ = [
+    "best",
+    "log_probabilities",
+    "log_shares",
+    "margins",
+    "probabilities",
+    "shares",
+    "streamed",
+]
 
 
 def best(node: Floats) -> Ints:
@@ -34,6 +42,22 @@ def probabilities(node: Floats) -> Floats:
 def log_probabilities(node: Floats) -> Floats:
     """log softmax of each row, without under- or overflow."""
     return np.asarray(log_softmax(node, axis=1))
+
+
+def shares(node: Floats) -> Floats:
+    """σ of each score, divided by their sum: what k separate logistic models say together.
+
+    Two labels share one model, σ(s₁ − s₀), which is their softmax.
+    """
+    return np.exp(log_shares(node))
+
+
+def log_shares(node: Floats) -> Floats:
+    """The logarithms of ``shares``."""
+    if node.shape[1] == 2:
+        return log_probabilities(node)
+    logs = log_expit(node)
+    return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
 
 
 def streamed(

@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks, engines, losses, passes, surveys
-from ..errors import InvalidInput, NumericalFailure
+from ..errors import InvalidInput, NoProbabilities, NumericalFailure
 from ..kernels import compiled
 from ..layouts import Full, two_classes
 from ..objective import Objective
@@ -40,21 +40,27 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
     fit_intercept: bool
     class_weight: Any
     dtype: Any
+    cost: Any = None
 
     _w: Floats
     _layout: Full
 
     # Fitting
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, example_cost: Any = None
+    ) -> Self:
         """Learn from rows X (n, d), dense or sparse, and labels y (n,).
 
         X may also be an ``engines.Stored`` set, which brings its labels, or with ``engine=Dask(…)`` a dask
-        array or dataframe.
+        array or dataframe. ``example_cost`` (n, k) says for losses with a margin what each answer costs for
+        each row, columns in the order of ``classes_``.
         """
-        return self._learn(X, y, sample_weight)
+        return self._learn(X, y, sample_weight, example_cost)
 
-    def path(self, X: Any, y: Any, Cs: Any, sample_weight: Any = None) -> list[Self]:
+    def path(
+        self, X: Any, y: Any, Cs: Any, sample_weight: Any = None, example_cost: Any = None
+    ) -> list[Self]:
         """One fitted copy for each C, each started where the last one ended, in the order given.
 
         Go from small to large C: strongly penalised fits are quick and lead to the next.
@@ -65,13 +71,15 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
         >>> [round(model.score(X, y), 2) for model in SoftmaxRegression().path(X, y, [0.01, 1.0])]
         [0.87, 0.97]
         """
-        return self._path(Cs, X, y, sample_weight)
+        return self._path(Cs, X, y, sample_weight, example_cost)
 
     @with_callbacks
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, example_cost: Any) -> None:
         settings = self._settings()
         with settings.engine.open() as crew:
-            examples = intake.examples(self, X, y, sample_weight, settings.engine, crew)
+            examples = intake.examples(
+                self, settings.loss, X, y, sample_weight, example_cost, settings.engine, crew
+            )
             objective, units = self._objective(examples, settings)
             layout, classes = objective.problem.full, examples.classes
             bridge = Bridge(self, X, y, lambda w: self._attributes(layout, w, classes))
@@ -108,9 +116,9 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
         idle = self.engine is None and sum(shard.work for shard in shards) < SERIAL_WORK
         engine = engines.Threads(1) if idle else settings.engine
         shards = engine.place(shards)
-        if not held or not settings.penalised:  # rows in memory have been looked at
-            size = intake.inspected(engine, shards, problem, by_column=not settings.penalised)
-            units = units if settings.penalised else Units.of(size)
+        if not held or settings.scalable:  # rows in memory have been looked at
+            size = intake.inspected(engine, shards, problem, by_column=settings.scalable)
+            units = Units.of(size) if settings.scalable else units
         if units.scale is not None:
             shards = engine.place(examples.prepared(scale=units.scale).cut(problem.full))
         objective = Objective(problem, shards, engine, settings.C, settings.l1, settings.l2)
@@ -157,7 +165,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
                 )
             return layout.pack(self.coef_, self.intercept_), self.solution_.state
         w = np.zeros(layout.size)
-        if layout.intercept and layout.free_intercept:
+        if layout.intercept and layout.free_intercept and objective.problem.loss.relative:
             logs = np.log(objective.counts)
             w[layout.free] = logs - logs.mean() if layout.columns > 1 else logs[1] - logs[0]
         return w, None
@@ -180,7 +188,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
 
     def _attributes(self, layout: Full, w: Floats, classes: Any) -> dict[str, Any]:
         """What prediction needs, from a flat w."""
-        w = _centred(layout, w)
+        w = _centred(layout, w) if self._loss().relative else w
         named = layout.named(w)
         return {
             "classes_": classes,
@@ -238,13 +246,29 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
         places = self._answers(X, answers.best)
         return self.classes_[places]
 
-    def predict_proba(self, X: Any) -> Floats:
-        """P(y | x) for each row and class: softmax of the scores."""
-        return np.asarray(self._answers(X, answers.probabilities))
+    # To scikit-learn a method that cannot answer must not be there: ``hasattr`` decides, hence properties.
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    @property
+    def predict_proba(self) -> Callable[[Any], Floats]:
+        """P(y | x) for each row and class: softmax of the scores; for "ovr_log" σ of each, normalised."""
+        return self._with_probabilities("predict_proba", answers.probabilities, answers.shares)
+
+    @property
+    def predict_log_proba(self) -> Callable[[Any], Floats]:
         """log P(y | x), without under- or overflow."""
-        return np.asarray(self._answers(X, answers.log_probabilities))
+        return self._with_probabilities(
+            "predict_log_proba", answers.log_probabilities, answers.log_shares
+        )
+
+    def _with_probabilities(self, name: str, joint: Any, separate: Any) -> Callable[[Any], Floats]:
+        loss = self._loss()
+        if not loss.probabilities:
+            raise NoProbabilities(
+                f"{name}: the scores of loss {loss.name!r} are no probabilities. Wrap the classifier in "
+                "calibration.Calibrated, or use loss='log'."
+            )
+        answer = joint if loss.relative else separate
+        return lambda X: np.asarray(self._answers(X, answer))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted. A stored set brings its own labels and weights."""
@@ -274,8 +298,9 @@ def _nothing() -> Any:
 
 def _judged(objective: Objective, solution: Solution) -> Solution:
     """The solution; where no w is the best one, it says so instead of "converged"."""
-    loss = objective.problem.loss
-    if objective.penalised or not loss.probabilities or not _separates(objective, solution.w):
+    loss, k = objective.problem.loss, objective.problem.layout.labels
+    unlimited = loss.probabilities and (loss.relative or k == 2)
+    if objective.penalised or not unlimited or not _separates(objective, solution.w):
         return solution
     reason = (
         "the classes are linearly separable and there is no penalty, so larger weights are always "

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import checks, surveys
+from .. import checks, costs, surveys
 from ..engines import Crew, Engine, Examples, Held, Shard
 from ..engines.reading import chosen
 from ..errors import InvalidInput, Unsupported
+from ..losses import Loss
 from ..passes import Problem
 from ..records import Floats, Truth
 
@@ -17,13 +18,25 @@ __all__ = ["elsewhere", "examples", "inspected", "same_features"]
 
 
 def examples(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, engine: Engine, crew: Crew
+    estimator: Any,
+    loss: Loss,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    example_cost: Any,
+    engine: Engine,
+    crew: Crew,
 ) -> Examples:
-    """Rows of positive weight with their labels and weights, and the classes among them."""
+    """Rows of positive weight with their labels, weights and costs, and the classes among them."""
     found = elsewhere(X, y, sample_weight, engine)
     if found is None:
-        found = _held(estimator, X, y, sample_weight, crew)
+        found = _held(estimator, loss, X, y, sample_weight, example_cost, crew)
     else:
+        if loss.takes_cost or example_cost is not None:
+            raise Unsupported(
+                f"loss {loss.name!r} and its costs need rows in the memory of this process. Pass arrays, or "
+                "use loss='log'."
+            )
         if not found.labelled:
             raise InvalidInput("requires y to be passed, but the target y is None.")
         _note_features(estimator, found)
@@ -54,7 +67,9 @@ def elsewhere(X: Any, y: Any, sample_weight: Any, engine: Engine) -> Examples | 
     return X
 
 
-def _held(estimator: Any, X: Any, y: Any, sample_weight: Any, crew: Crew) -> Held:
+def _held(
+    estimator: Any, loss: Loss, X: Any, y: Any, sample_weight: Any, example_cost: Any, crew: Crew
+) -> Held:
     rows = checks.rows(estimator, X, reset=True, dtype=estimator.dtype, finite_later=True)
     checks.magnitude(rows, crew.run)
     n = len(rows)
@@ -64,13 +79,30 @@ def _held(estimator: Any, X: Any, y: Any, sample_weight: Any, crew: Crew) -> Hel
     weight = checks.sample_weight(sample_weight, n)
     classes, codes = checks.labels(estimator, y, n)
     weight = checks.class_weights(estimator.class_weight, classes, codes, weight)
+    cost, prices = _costs(estimator.cost, loss, example_cost, n, len(classes))
     used = weight > 0
     if not used.all():  # a row without weight is a row that is not there
         rows, weight, codes = chosen(rows, used), weight[used], codes[used]
         present, codes = np.unique(codes, return_inverse=True)
         classes = classes[present]
-    truth = Truth(codes.astype(np.intp), None if np.all(weight == 1.0) else weight)
-    return Held(rows, truth, classes)
+        cost = None if cost is None else cost[np.ix_(present, present)]
+        prices = None if prices is None else prices[np.ix_(used, present)]
+    labels, weights = codes.astype(np.intp), None if np.all(weight == 1.0) else weight
+    return Held(rows, Truth(labels, weights, cost, prices=prices), classes)
+
+
+def _costs(
+    cost: Any, loss: Loss, example_cost: Any, n: int, k: int
+) -> tuple[Floats | None, Floats | None]:
+    """A table of costs (k, k), or costs of each example (n, k), where the loss has some."""
+    if example_cost is None:
+        if not loss.takes_cost:
+            return None, None
+        return costs.zero_one(k) if cost is None else costs.matrix(cost, k), None
+    if not loss.takes_cost or cost is not None:
+        reason = f"loss {loss.name!r} has no cost" if not loss.takes_cost else "cost is set as well"
+        raise Unsupported(f"example_cost would be ignored: {reason}. Leave one of them out.")
+    return None, costs.rows(example_cost, n, k)
 
 
 def _with_class_weights(setting: Any, found: Examples) -> Examples:

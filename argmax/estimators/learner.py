@@ -45,6 +45,11 @@ class Settings:
     def penalised(self) -> bool:
         return math.isfinite(self.C) and (self.l1 > 0 or self.l2 > 0)
 
+    @property
+    def scalable(self) -> bool:
+        """Whether the units of the columns are free: no penalty, and no margin, sees the size of w."""
+        return not self.penalised and self.loss.smooth
+
 
 class Learner(BaseEstimator, ABC):
     """From parameters and data to a solution. A failed fit changes nothing."""

@@ -128,6 +128,10 @@ class SequenceTagger(Tagger):
 
     def _loss(self) -> losses.Loss:
         loss = losses.get(self.loss)
+        if not loss.structured:
+            raise Unsupported(
+                f"loss {loss.name!r} belongs to single labels, LinearClassifier's. Use loss='log' or 'hinge'."
+            )
         checks.choice("cost_per", self.cost_per, ("token", "sequence"))
         if self.cost is not None and not loss.takes_cost:
             raise Unsupported(f"loss {loss.name!r} has no cost and would ignore it. Use cost=None.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 from ..layouts import Full, Layout, Pairs
-from ..losses import Loss
+from ..losses import Curvature, Loss
 from ..spaces import Space
 
 __all__ = ["Problem"]
@@ -32,6 +32,12 @@ class Problem:
         """The layout, where it has weights for attribute–label pairs."""
         assert isinstance(self.layout, Pairs)
         return self.layout
+
+    @property
+    def curvature(self) -> Curvature:
+        """The second derivatives of a smooth loss."""
+        assert self.loss.curvature is not None
+        return self.loss.curvature
 
     def precise(self) -> Problem:
         """The same with all products in float64."""

@@ -14,6 +14,7 @@ order of every sum comes from the data, not from the threads.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -21,8 +22,8 @@ import numpy as np
 
 from ..engines import Crew, Shard, Stamp
 from ..engines.base import Sums
-from ..layouts import Weights, as_matrix, csr_arguments
-from ..losses import Log
+from ..layouts import Full, Weights, as_matrix, csr_arguments
+from ..losses import Log, SoftmaxMargin
 from ..records import Csr, Floats, Scores, Structures, Truth
 from ..spaces import Classes
 from .problem import Problem
@@ -149,17 +150,19 @@ def _evaluate_fused(
 
 
 def curvature(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, direction: Floats) -> Sums:
-    """{"gradient": Σ s_i Ψᵀ (∂² log Z) Ψ · direction}: a Hessian product."""
+    """{"gradient": Σ s_i Ψᵀ (∂² loss_i) Ψ · direction}: a Hessian product."""
     layout, space = problem.full, problem.space
     ahead = layout.weights(direction, layout.product_dtype(shard.structures.rows))
-    marginals = _marginals(shard, crew, problem, stamp)
-    if _fusible(shard, problem) and shard.by_columns:
-        return _curvature_by_columns(shard, crew, problem, ahead, marginals)
+    bends, filled = problem.curvature, _curved(shard, crew, problem, stamp)
+    plain = _by_kernel(problem) and isinstance(problem.loss, Log | SoftmaxMargin)
+    plain = plain and layout.label_features is None
+    if plain and shard.by_columns and shard.sparse:
+        return _curvature_by_columns(shard, crew, problem, ahead, filled)
 
     def block_residual(structures: Structures, truth: Truth, nodes: slice) -> tuple[float, Scores]:
         step = layout.block_scores(structures, ahead)
         out = _like(problem, np.empty_like(step.node), step)
-        space.curvature(Scores(marginals[nodes]), _weight(truth.weight, nodes), step, out)
+        bends.product(space, filled[nodes], _weight(truth.weight, nodes), step.node, out.node)
         return 0.0, out
 
     return {"gradient": _adjoint(shard, crew, problem, block_residual)["gradient"]}
@@ -250,22 +253,29 @@ def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
 
 def shifted(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, shift: Floats) -> Sums:
     """{"gradient" (m,), "hessian" (m, m)} of Σ s_i loss_i in the intercept, at intercept + shift."""
-    layout, space = problem.full, problem.space
+    layout, space, loss = problem.full, problem.space, problem.loss
     node = _kept_scores(shard, crew, problem, stamp)
     phi = layout.label_matrix
     move = phi @ shift
 
     def block(i: int) -> tuple[Floats, Floats]:
         truth, nodes, _ = shard.answers(i)
-        if _by_kernel(problem):
+        if _by_kernel(problem) and isinstance(loss, Log):
             g, h = _shifted_by_kernel(node[nodes], move, truth)
-        else:
+        elif isinstance(loss, Log):  # its marginals are all it takes
             _, p = space.marginals(Scores(node[nodes] + move))
             weight = _weight(truth.weight, nodes)
-            weighted = p.node * weight[:, None]
-            total = weighted.sum(axis=0)
+            shares = p.node * weight[:, None]
+            total = shares.sum(axis=0)
             g = total - np.bincount(truth.labels, weights=weight, minlength=layout.labels)
-            h = np.diag(total) - weighted.T @ p.node
+            h = np.diag(total) - shares.T @ p.node
+        else:
+            scores = Scores(node[nodes] + move)
+            residual, filled = Scores(np.empty_like(scores.node)), np.empty_like(scores.node)
+            loss.evaluate(space, scores, truth, residual)
+            problem.curvature.fill(space, scores, truth, filled)
+            g = residual.node.sum(axis=0)
+            h = problem.curvature.summed(filled, _weight(truth.weight, nodes))
         return phi.T @ g, phi.T @ h @ phi
 
     pieces = crew.run(block, len(shard.groups))
@@ -316,36 +326,48 @@ def gram(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, every: int, m
 
 
 def hessian(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
-    """{"hessian": Σ s_i Φᵀ(diag p_i − p_i p_iᵀ)Φ ⊗ x̃_i x̃_iᵀ}, weights ordered (feature, column).
-
-    With z_i = x̃_i ⊗ Φᵀp_i the second term is a single product −Σ s_i z_i z_iᵀ.
-    """
+    """{"hessian": Σ s_i ΦᵀH_iΦ ⊗ x̃_i x̃_iᵀ}, weights ordered (feature, column); H_i = ∂²loss_i/∂scores²."""
     layout = problem.full
     d, m = layout.features + int(layout.intercept), layout.columns
-    p_all = _marginals(shard, crew, problem, stamp)
-    phi = layout.label_matrix
-
-    def block(i: int) -> Floats:
+    filled = _curved(shard, crew, problem, stamp)
+    total = np.zeros((d, m, d, m))
+    for i in range(len(shard.blocks)):
         structures, truth, nodes = shard.open(i)
         X = as_matrix(structures.rows)
         X = X.toarray() if isinstance(structures.rows, Csr) else X.astype(float, copy=False)
         if layout.intercept:
             X = np.hstack([X, np.ones((len(X), 1))])
-        p, s = p_all[nodes], _weight(truth.weight, nodes)
-        q = p @ phi
-        Z = (X[:, :, None] * (np.sqrt(s)[:, None] * q)[:, None, :]).reshape(len(X), -1)
-        H = -(Z.T @ Z).reshape(d, m, d, m)
-        for a in range(m):
-            for b in range(m):
-                share = p @ (phi[:, a] * phi[:, b])
-                if a == b or layout.label_features is not None:
-                    H[:, a, :, b] += (X * (s * share)[:, None]).T @ X
-        return np.asarray(H.reshape(d * m, d * m))
+        s = _weight(truth.weight, nodes)
+        if problem.curvature.crossed:
+            _add_crossed(total, X, *problem.curvature.parts(filled[nodes]), s, layout)
+        else:
+            for a, h in enumerate(problem.curvature.diagonal(filled[nodes]).T):
+                total[:, a, :, a] += (X * (s * h)[:, None]).T @ X
+    return {"hessian": total.reshape(d * m, d * m)}
 
-    total = np.zeros((d * m, d * m))
-    for i in range(len(shard.blocks)):
-        total += block(i)
-    return {"hessian": total}
+
+def _add_crossed(
+    total: Floats, X: Floats, p: Floats, b: Floats | None, s: Floats, layout: Full
+) -> None:
+    """Σ s_i Φᵀ(diag p_i − b_i b_iᵀ)Φ ⊗ x̃_i x̃_iᵀ; without b, every label against the truth (a ``Star``)."""
+    phi, m = layout.label_matrix, layout.columns
+    if b is None:
+        own = p.argmin(axis=1)
+        for label in range(layout.labels):
+            for c in range(layout.labels):
+                if c != label:
+                    e, some = phi[c] - phi[label], own == label
+                    block = (X[some] * (s * p[:, c])[some, None]).T @ X[some]
+                    total += np.einsum("a,b,ij->iajb", e, e, block)
+        return
+    # With z_i = x̃_i ⊗ Φᵀb_i the second term is a single product.
+    Z = (X[:, :, None] * (np.sqrt(s)[:, None] * (b @ phi))[:, None, :]).reshape(len(X), -1)
+    total -= (Z.T @ Z).reshape(total.shape)
+    for a in range(m):
+        for c in range(m):
+            if a == c or layout.label_features is not None:
+                share = p @ (phi[:, a] * phi[:, c])
+                total[:, a, :, c] += (X * (s * share)[:, None]).T @ X
 
 
 def outputs(shard: Shard, crew: Crew, problem: Problem, w: Floats) -> Sums:
@@ -379,18 +401,19 @@ def _row_curvature(
 ) -> tuple[Floats, Floats]:
     """Of every ``every``-th row: its weight s, and how strongly it curves one weight column.
 
-    ½ s_i, the Böhning bound; or with ``mean`` the mean curvature s_i (1 − ‖p_i‖²)/(K − 1) at w.
+    The bound that the loss has (Böhning's ½ s_i for a softmax); or with ``mean`` the mean curvature at w.
     """
     layout = problem.full
     s = _weight(shard.weights(), slice(0, shard.structures.nodes))[::every]
-    share = 0.5 * s
+    share = problem.curvature.bound(layout.labels) * s
     if mean:
         node = np.ascontiguousarray(_kept_scores(shard, crew, problem, stamp)[::every])
         bounds = np.linspace(0, len(node), len(shard.groups) + 1).astype(int)
+        truth = _every(shard, every)
 
         def piece(i: int) -> None:
             rows = slice(bounds[i], bounds[i + 1])
-            spread = _spread(problem, node[rows]) / max(layout.labels - 1, 1)
+            spread = _spread(problem, node[rows], truth.block(rows, rows))
             # Rounding may make it negative; a factor needs it positive.
             share[rows] = s[rows] * np.maximum(spread, 1e-4)
 
@@ -400,16 +423,25 @@ def _row_curvature(
     return s, share
 
 
-def _spread(problem: Problem, node: Floats) -> Floats:
-    """1 − ‖p_i‖² for each row of scores."""
-    if _by_kernel(problem):
+def _every(shard: Shard, step: int) -> Truth:
+    """The truth of every ``step``-th example."""
+    truth = shard.truth if shard.reading is None else shard.reading.truth(shard.truth)
+    weight = None if truth.weight is None else truth.weight[::step]
+    prices = None if truth.prices is None else truth.prices[::step]
+    return replace(truth, labels=truth.labels[::step], weight=weight, prices=prices)
+
+
+def _spread(problem: Problem, node: Floats, truth: Truth) -> Floats:
+    """The mean curvature of each row of scores: for a softmax (1 − ‖p_i‖²)/(K − 1)."""
+    if _by_kernel(problem) and isinstance(problem.loss, Log):
         from ..kernels import classes
 
         out = np.empty(len(node))
         classes.spread(node, out)
-        return out
-    p = problem.space.marginals(Scores(node))[1].node
-    return np.asarray(1.0 - np.einsum("ij,ij->i", p, p))
+        return np.asarray(out / max(node.shape[1] - 1, 1))
+    filled = np.empty_like(node)
+    problem.curvature.fill(problem.space, Scores(node), truth, filled)
+    return problem.curvature.spread(filled)
 
 
 def has_diagonal(problem: Problem) -> bool:
@@ -483,21 +515,21 @@ def _kept_scores(
     return node
 
 
-def _marginals(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Floats:
-    """Unweighted marginals at a point, kept for the next Hessian product."""
-    p = shard.slots.kept("marginals", stamp)
-    if p is None:
+def _curved(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Floats:
+    """What Hessian products at a point need (N, K), kept for the next one; for a softmax its marginals."""
+    filled = shard.slots.kept("curvature", stamp)
+    if filled is None:
         node = _kept_scores(shard, crew, problem, stamp)
-        p = shard.slots.keep("marginals", stamp, node.shape)
+        filled = shard.slots.keep("curvature", stamp, node.shape)
         edge = problem.full.weights(stamp.w).edge
 
         def group(i: int) -> None:
-            _, nodes, offsets = shard.answers(i)
-            out = Scores(p[nodes], None, offsets)
-            problem.space.marginals(Scores(node[nodes], edge, offsets), None, out)
+            truth, nodes, offsets = shard.answers(i)
+            scores = Scores(node[nodes], edge, offsets)
+            problem.curvature.fill(problem.space, scores, truth, filled[nodes])
 
         crew.run(group, len(shard.groups))
-    return np.asarray(p)
+    return np.asarray(filled)
 
 
 def _adjoint(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) -> Sums:

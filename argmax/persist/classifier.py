@@ -2,6 +2,7 @@
 
     document  estimator, parameters, left_out, classes, layout, solution
     tensors   coef (m, d)  intercept (m,)  classes, or classes.data and classes.offsets
+              cost (k, k), where the model has one
               names.data and names.offsets, where the columns had names
               those of ``solutions``
 
@@ -15,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import checks
+from .. import checks, costs
 from ..errors import ModelFileError
-from ..estimators import LinearClassifier, SoftmaxRegression
+from ..estimators import LinearClassifier, MulticlassSVM, SoftmaxRegression
 from ..layouts import Full, two_classes
 from .checked import Room, finite, same_keys, take
 from .container import Tensors
@@ -27,7 +28,7 @@ from .solutions import rebuilt_solution, solution_parts
 
 __all__ = ["CLASSIFIERS", "classifier_parts", "rebuilt_classifier"]
 
-CLASSIFIERS = {kind.__name__: kind for kind in (LinearClassifier, SoftmaxRegression)}
+CLASSIFIERS = {kind.__name__: kind for kind in (LinearClassifier, MulticlassSVM, SoftmaxRegression)}
 
 DOCUMENT = ("estimator", "parameters", "left_out", "classes", "layout", "solution")
 LAYOUT = ("intercept", "free_intercept", "sparse", "precise")
@@ -38,10 +39,13 @@ LAYOUT = ("intercept", "free_intercept", "sparse", "precise")
 
 def classifier_parts(estimator: Any) -> tuple[dict[str, Any], Tensors]:
     """The document and the tensors of a fitted estimator."""
-    parameters, left_out = encoded(estimator)
+    priced = estimator.cost is not None
+    parameters, left_out = encoded(estimator, ("cost",) if priced else ())
     dtype, tensors = label_tensors(estimator.classes_)
     told, numbers = solution_parts(estimator.solution_)
     tensors |= {"coef": estimator.coef_, "intercept": estimator.intercept_} | numbers
+    if priced:
+        tensors["cost"] = np.asarray(estimator.cost, float)
     if hasattr(estimator, "feature_names_in_"):
         tensors |= name_tensors("names", estimator.feature_names_in_.tolist())
     document = {
@@ -62,7 +66,10 @@ def rebuilt_classifier(given: Any, tensors: Tensors, room: Room) -> Any:
     """The fitted estimator; its tensors are taken out of the others."""
     document = same_keys("document", given, DOCUMENT)
     classes = labels(document["classes"], tensors, room)
-    estimator = decoded(CLASSIFIERS[document["estimator"]], document["parameters"])
+    k, apart = len(classes), {}
+    if "cost" in tensors:
+        apart["cost"] = finite("cost", take(tensors, "cost", np.float64, k, k))
+    estimator = decoded(CLASSIFIERS[document["estimator"]], document["parameters"], **apart)
     _check_parameters(estimator, classes)
     coef = finite("coef", take(tensors, "coef", np.float64, None, None))
     layout = _layout(document["layout"], len(classes), coef)
@@ -93,6 +100,8 @@ def _layout(given: Any, k: int, coef: NDArray[Any]) -> Full:
 def _check_parameters(estimator: Any, classes: NDArray[Any]) -> None:
     with checked():
         checks.choice("dtype", estimator.dtype, (None, "float32", "float64"))
+        if estimator.cost is not None:
+            costs.matrix(estimator.cost, len(classes))
         weight, codes = np.ones(len(classes)), np.arange(len(classes))
         checks.class_weights(estimator.class_weight, classes, codes, weight)
 

@@ -1,7 +1,7 @@
 """Solvers: from an objective to the w that minimises it. One file an algorithm.
 
     Auto        picks one of the others from the data's shape; ask ``Auto().why(objective)``
-    Dual        dual coordinate ascent: sparse rows, while C · mean ‖x‖² is small
+    Dual        dual coordinate ascent: the hinges; sparse rows, while C · mean ‖x‖² is small
     LBFGS       preconditioned quasi-Newton: dense rows
     NewtonCG    truncated Newton: the steady fallback
     Newton      the full Hessian: few weights
@@ -10,6 +10,7 @@
     Perceptron  the averaged perceptron: sequences
     FrankWolfe  the structured SVM, with its duality gap: sequences
     Subgradient the structured SVM by stochastic subgradients: sequences
+    Smoothing   the hinges of classes with their corners rounded off: few features, any scale
 
 Each is an object with its own options, or its name: ``solver="lbfgs"`` is ``solver=solvers.LBFGS()``.
 """
@@ -25,6 +26,7 @@ from .orthant import OrthantWise
 from .perceptron import Perceptron
 from .proximal import Proximal
 from .report import Keeper, Progress, Report, Snapshot
+from .smoothing import Smoothing
 from .subgradient import Subgradient
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "Progress",
     "Proximal",
     "Report",
+    "Smoothing",
     "Snapshot",
     "Solver",
     "Subgradient",
@@ -49,7 +52,8 @@ __all__ = [
 _BY_NAME: dict[str, type[Solver]] = {
     solver.name: solver
     for solver in (
-        Auto, Dual, FrankWolfe, LBFGS, Newton, NewtonCG, OrthantWise, Perceptron, Proximal, Subgradient,
+        Auto, Dual, FrankWolfe, LBFGS, Newton, NewtonCG, OrthantWise, Perceptron, Proximal, Smoothing,
+        Subgradient,
     )
 }  # fmt: skip
 

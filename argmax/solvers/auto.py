@@ -6,6 +6,7 @@ from typing import Any, final
 
 import numpy as np
 
+from ..layouts import Full
 from ..objective import Objective
 from ..records import Floats, Solution
 from .base import Solver
@@ -18,6 +19,7 @@ from .orthant import OrthantWise
 from .perceptron import Perceptron
 from .proximal import Proximal
 from .report import Report
+from .smoothing import Smoothing
 
 __all__ = ["Auto"]
 
@@ -50,6 +52,8 @@ class Auto(Solver):
         """The solver for this objective, and the reason in one sentence."""
         if objective.problem.loss.name == "perceptron":
             return Perceptron(seed=self.seed), "the loss is that of the perceptron"
+        if not objective.problem.loss.smooth and isinstance(objective.problem.layout, Full):
+            return self._of_hinges(objective)
         if objective.problem.loss.name == "hinge":
             return FrankWolfe(seed=self.seed), "a hinge has corners, and a dual"
         if objective.l1 and not objective.curved:
@@ -72,12 +76,21 @@ class Auto(Solver):
             text = f"sparse rows, C · mean ‖x‖² = {spread:.3g}"
             if not layout.compiled:
                 return NewtonCG(), f"{text}, and few of them"
-            if objective.l2 and spread <= DUAL_LIMIT:
+            if objective.l2 and spread <= DUAL_LIMIT and objective.problem.loss.name == "log":
                 return Dual(
                     seed=self.seed
                 ), f"{text} ≤ {DUAL_LIMIT:g}: the dual converges in few sweeps"
             return NewtonCG(), f"{text}: beyond the dual's reach"
         return LBFGS(), "dense rows: one factor of XᵀX preconditions all classes"
+
+    def _of_hinges(self, objective: Objective) -> tuple[Solver, str]:
+        layout, spread = objective.problem.full, _spread(objective)
+        weights = (layout.features + int(layout.intercept)) * layout.columns
+        rows = sum(len(shard) for shard in objective.shards)
+        text = f"C · mean ‖x‖² = {spread:.3g}"
+        if objective.penalised and spread > DUAL_LIMIT and rows > weights:
+            return Smoothing(), f"{text}: beyond the dual's reach, and few weights"
+        return Dual(seed=self.seed), f"a hinge has corners, and its dual an exact step; {text}"
 
     def why(self, objective: Objective) -> str:
         """The reason for the choice."""

@@ -37,7 +37,8 @@ class Solver(ABC):
         loss, space = objective.problem.loss, objective.problem.space
         if self.needs_smooth and not loss.smooth:
             raise Unsupported(
-                f"solver {self.name!r} needs a smooth loss; {loss.name!r} is not. Use loss='log'."
+                f"solver {self.name!r} needs a smooth loss; {loss.name!r} is not. Use solver='auto', or "
+                "loss='log'."
             )
         if self.needs_curvature and not objective.curved:
             raise Unsupported(

@@ -1,4 +1,6 @@
-"""Dual coordinate ascent for the log loss: the fastest way on sparse rows while C · mean ‖x‖² is small.
+"""Dual coordinate ascent: for the hinges (``margins.py``), and for the log loss on sparse rows (here).
+
+Of the log loss, while C · mean ‖x‖² is small, nothing is faster:
 
     primal  F(w) = C Σ s_i (log Z_i(w) − score_i(y_i; w)) + ½ ‖w‖²
     dual    D(μ) = C Σ s_i H(μ_i) − ½ ‖w(μ)‖²,    w(μ) = C Σ s_i Ψᵀ(y_i − μ_i)
@@ -22,9 +24,11 @@ from sklearn.utils import check_random_state
 from ..errors import Unsupported
 from ..layouts import csr_arguments
 from ..objective import Objective
-from ..records import Csr, Floats, Solution
+from ..records import Floats, Solution
 from ..spaces import Classes
 from .base import Solver, resume
+from .hard_margin import soft, widest
+from .margins import as_sparse, climb
 from .newton_cg import polish
 from .report import Report, Snapshot, Values
 
@@ -33,16 +37,19 @@ __all__ = ["Dual"]
 PATIENCE = 0.5
 """Seconds after which progress is reported even if the end is not near."""
 
+LOSSES = "log", "hinge", "weston_watkins"
+"""Losses whose block step is known."""
+
 CHUNK = 2_000_000
 """Multiply-adds between two looks at the clock."""
 
 
 @final
 class Dual(Solver):
-    """Dual coordinate ascent with the exact block step.
+    """Dual coordinate ascent with the exact block step, for "log", "hinge" and "weston_watkins".
 
-    ``seed`` orders the visits; ``augmentation`` is B relative to mean ‖x‖²; ``confidence`` is the
-    probability that μ starts with on the true label.
+    ``seed`` orders the visits. For the log loss, ``augmentation`` is B relative to mean ‖x‖² and
+    ``confidence`` the probability that μ starts with on the true label.
 
     >>> from argmax import SoftmaxRegression
     >>> from sklearn.datasets import load_iris
@@ -52,7 +59,7 @@ class Dual(Solver):
     """
 
     name = "dual"
-    needs_curvature = True
+    needs_smooth = False
     needs_random_access = True
     handles_no_penalty = False
 
@@ -62,9 +69,14 @@ class Dual(Solver):
         self.seed, self.augmentation, self.confidence = seed, augmentation, confidence
 
     def check(self, objective: Objective) -> None:
-        super().check(objective)
+        super().check(soft(objective) if _hard(objective) else objective)
         if not isinstance(objective.problem.space, Classes):
             raise Unsupported("solver 'dual' works on classes only. Use solver='lbfgs'.")
+        if objective.problem.loss.name not in LOSSES:
+            raise Unsupported(
+                f"solver 'dual' has no step for loss {objective.problem.loss.name!r}, only for "
+                f"{', '.join(LOSSES)}. Use solver='auto'."
+            )
 
     def minimise(
         self, objective: Objective, start: Floats, report: Report, state: Any = None
@@ -72,6 +84,10 @@ class Dual(Solver):
         self.check(objective)
         report.solver = self.name
         kept = resume(self, report, state, told=False) if isinstance(state, Snapshot) else {}
+        if not objective.problem.loss.smooth:
+            if _hard(objective):
+                return widest(self.name, self.seed, objective, start, report)
+            return climb(self.name, self.seed, objective, report, state, kept)
         ascent = _Ascent(objective, self, state, kept)
         wanted = min(report.tol * objective.zero, kept.get("wanted", np.inf))
         point, sweeps, reported, told = None, report.passes, report.passes, report.seconds
@@ -129,7 +145,7 @@ class _Ascent:
         for data in self.data:
             data.add_to(self.U, self.h, self.scale)
         if free:
-            self.b = state["b"].copy() if isinstance(state, dict) else self._start_intercept()
+            self.b = state["b"].copy() if _own(state) else self._start_intercept()
 
     def values(self) -> Values:
         """For a snapshot: copies, because sweeps work in place."""
@@ -181,12 +197,12 @@ class _ShardDual:
     """One shard's rows and dual variables."""
 
     def __init__(self, shard: Any, objective: Objective, solver: Dual, state: Any) -> None:
-        rows, k = shard.structures.rows, objective.problem.full.labels
-        self.rows = rows if isinstance(rows, Csr) else _sparse(rows)
+        k = objective.problem.full.labels
+        self.rows = as_sparse(shard.structures.rows)
         self.labels, n = shard.truth.labels, len(shard)
         weight = np.ones(n) if shard.truth.weight is None else shard.truth.weight
         self.c, self.q = objective.C * weight, objective.problem.full.norms(shard.structures)
-        found = state["v"] if isinstance(state, dict) else None  # another solver's state is no use
+        found = state.get("v") if isinstance(state, dict) else None  # another's state is no use
         if found is not None and len(objective.shards) == len(found):
             index = objective.shards.index(shard)
             if found[index].shape == (n, k):
@@ -223,9 +239,10 @@ class _ShardDual:
         return gap
 
 
-def _sparse(rows: Floats) -> Csr:
-    import scipy.sparse as sp
+def _hard(objective: Objective) -> bool:
+    """Whether C = ∞ leaves a hinge with nothing but its margin."""
+    return not objective.problem.loss.smooth and not objective.penalised
 
-    from ..checks import compressed
 
-    return compressed(sp.csr_array(rows))
+def _own(state: Any) -> bool:
+    return isinstance(state, dict) and "b" in state

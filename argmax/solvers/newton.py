@@ -2,10 +2,11 @@
 
     minimise  F(w) = C Σ s_i loss_i(w) + ½ l2 ‖w‖²
 
-    H = C Σ_i s_i (diag p_i − p_i p_iᵀ) ⊗ x̃_i x̃_iᵀ + l2 I,   solve H d = −g,   w ← w + t d
+    H = C Σ_i s_i H_i ⊗ x̃_i x̃_iᵀ + l2 I,   solve H d = −g,   w ← w + t d
 
-H is (m(d+1))² and costs n (m(d+1))² to form: worth it below a few hundred weights. A shared shift of all
-intercepts changes nothing, so H is singular in that direction; adding 1 on it leaves the step unchanged.
+with H_i the curvature of the loss, diag p_i − p_i p_iᵀ for a softmax. H is (m(d+1))² and costs n (m(d+1))² to
+form: worth it below a few hundred weights. Where a shared shift of all intercepts changes nothing, H is
+singular in that direction; adding 1 on it leaves the step unchanged.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def full_hessian(objective: Objective, point: Point) -> Floats:
     ridge = np.full((len(H) // columns, columns), objective.l2 or 1e-10)
     if layout.intercept and layout.free_intercept:
         ridge[-1] = 0.0
-        if layout.label_features is None:
+        if layout.label_features is None and objective.problem.loss.relative:
             last = len(H) - columns
             H[last:, last:] += max(H[last:, last:].max(), 1e-10)
     H[np.diag_indices(len(H))] += np.maximum(ridge.ravel(), 1e-14 * H.diagonal())

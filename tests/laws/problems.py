@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from argmax import costs, losses
 from argmax.checks import compressed
 from argmax.engines import Threads, cut
 from argmax.layouts import Full, two_classes
@@ -37,13 +38,14 @@ def plain(rows):
     return table
 
 
-def make_layout(rows, k, compiled, intercept=True, label_features="two"):
+def make_layout(rows, k, compiled, intercept=True, label_features="two", free=True):
     """The classifier's layout; label_features None gives two classes a row each."""
     return Full(
         rows.shape[1],
         k,
         two_classes() if k == 2 and label_features == "two" else None,
         intercept=intercept,
+        free_intercept=free,
         sparse=isinstance(rows, Csr),
         compiled=compiled,
     )
@@ -58,7 +60,7 @@ def random_w(layout, rng, size=1.0):
 
 def classes(
     kind="float64", n=40, d=5, k=3, *, seed=0, compiled=False, intercept=True, weighted=False,
-    threads=1, C=1.0, l1=0.0, l2=1.0, label_features="two",
+    threads=1, C=1.0, l1=0.0, l2=1.0, label_features="two", loss="log",
 ):  # fmt: skip
     """The objective of a classifier on random rows; every class occurs."""
     rng = np.random.default_rng(seed)
@@ -67,9 +69,11 @@ def classes(
     labels = (plain(rows) @ truth + rng.gumbel(size=(n, k))).argmax(axis=1)
     labels[:k] = np.arange(k)
     weight = rng.uniform(0.2, 3.0, n) if weighted else None
-    layout = make_layout(rows, k, compiled, intercept, label_features)
-    problem = Problem(Classes(k, compiled=compiled), layout, Log())
-    shards = cut(Structures(rows), Truth(labels, weight), layout)
+    loss = losses.get(loss)
+    layout = make_layout(rows, k, compiled, intercept, label_features, loss.free_intercept)
+    problem = Problem(Classes(k, compiled=compiled), layout, loss)
+    cost = costs.zero_one(k) if loss.takes_cost else None
+    shards = cut(Structures(rows), Truth(labels, weight, cost), layout)
     return Objective(problem, shards, Threads(threads), C, l1, l2)
 
 

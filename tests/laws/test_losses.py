@@ -5,13 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from argmax import losses
 from argmax.losses import Log
+from argmax.losses.smoothed import smoothed
 from argmax.records import Scores, Truth
 from argmax.spaces import Chain, Classes
 from argmax.testing import BruteForce, check_loss, random_scores
 
-LOSSES = [Log()]
-every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+EVERYWHERE = [losses.get(name) for name in ("log", "softmax_margin", "hinge", "perceptron")]
+FLAT = [losses.get(name) for name in ("weston_watkins", "squared_hinge", "squared", "ovr_log")]
+SMOOTHED = [smoothed(losses.get(name), 0.5) for name in ("hinge", "weston_watkins")]
+every_loss = pytest.mark.parametrize("loss", EVERYWHERE + FLAT, ids=lambda loss: loss.name)
+structured = pytest.mark.parametrize("loss", EVERYWHERE, ids=lambda loss: loss.name)
 
 
 def evaluate(loss, space, scores, truth):
@@ -27,16 +32,76 @@ def test_a_loss_on_classes(loss, k, compiled):
     check_loss(loss, Classes(k, compiled=compiled), (1,) * 6)
 
 
-@every_loss
+@structured
 @pytest.mark.parametrize("edge", [None, "shared", "each"])
 def test_a_loss_on_chains(loss, edge):
     check_loss(loss, Chain(3), (3, 1, 4), edge)
 
 
-@every_loss
+@structured
 def test_a_loss_on_a_graph_by_enumeration(loss):
     triangle = BruteForce(2, edges=[(0, 1), (1, 2), (0, 2)])
     check_loss(loss, triangle, (3,), "shared")
+
+
+CURVED = [loss for loss in EVERYWHERE + FLAT if loss.smooth] + SMOOTHED
+
+
+@pytest.mark.parametrize("loss", CURVED, ids=repr)
+@pytest.mark.parametrize("k", [2, 4])
+def test_second_derivatives_are_differences_of_residuals(loss, k):
+    rng, h = np.random.default_rng(k), 1e-6
+    space, scores, v = Classes(k), random_scores(rng, k, (1,) * 5), rng.normal(size=(5, k))
+    cost = rng.uniform(0.1, 2.0, (k, k)) if loss.takes_cost else None
+    truth = Truth(rng.integers(0, k, 5), rng.uniform(0.5, 2.0, 5), cost)
+    ahead, behind = (
+        evaluate(loss, space, Scores(scores.node + sign * h * v), truth)[1].node for sign in (1, -1)
+    )
+    filled, out, bends = np.empty((5, k)), np.empty((5, k)), loss.curvature
+    bends.fill(space, scores, truth, filled)
+    bends.product(space, filled, truth.weight, v, out)
+    np.testing.assert_allclose(out, (ahead - behind) / (2 * h), rtol=1e-5, atol=1e-6)
+    every = []
+    for c in range(k):
+        unit = np.broadcast_to(np.eye(k)[c], (5, k))
+        bends.product(space, filled, truth.weight, np.ascontiguousarray(unit), out)
+        every.append(out.sum(axis=0))
+    np.testing.assert_allclose(bends.summed(filled, truth.weight), np.array(every), atol=1e-12)
+    largest = np.linalg.eigvalsh(np.array(every)).max()
+    assert largest <= bends.bound(k) * truth.weight.sum() * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("loss", SMOOTHED, ids=lambda loss: loss.name)
+@pytest.mark.parametrize("k", [2, 5])
+def test_a_smoothed_hinge_lies_just_above_the_hinge(loss, k):
+    rng = np.random.default_rng(k)
+    scores, labels = random_scores(rng, k, (1,) * 6), rng.integers(0, k, 6)
+    truth = Truth(labels, None, rng.uniform(0.1, 2.0, (k, k)) if loss.takes_cost else None)
+    sharp, _ = evaluate(losses.get(loss.name), Classes(k), scores, truth)
+    for tau in (1.0, 0.1, 1e-3):
+        soft, residual = evaluate(smoothed(losses.get(loss.name), tau), Classes(k), scores, truth)
+        most = tau * (np.log(k) if loss.name == "hinge" else (k - 1) * np.log(2))
+        assert (soft >= sharp - 1e-12).all()
+        assert (soft <= sharp + most + 1e-12).all()
+        assert residual.node.sum(axis=1) == pytest.approx(0.0, abs=1e-12)
+    # Fenchel: ⟨r, s⟩ − loss(s) ≤ loss*(r) for the hinge itself.
+    cold = smoothed(losses.get(loss.name), 0.1)
+    _, residual = evaluate(cold, Classes(k), scores, truth)
+    bound = cold.conjugate(Classes(k), scores, truth, 1.0)
+    for other in (scores.node, rng.normal(size=(6, k)), np.zeros((6, k))):
+        value, _ = evaluate(losses.get(loss.name), Classes(k), Scores(other), truth)
+        assert np.vdot(residual.node, other) - value.sum() <= bound + 1e-9
+
+
+def test_the_hinge_is_at_least_the_cost_of_the_answer():
+    """max_c (s_c + Δ_c) − s_y ≥ Δ(y, ŷ), with equality where the two scores tie."""
+    rng = np.random.default_rng(0)
+    scores, labels = rng.normal(size=(20, 4)), rng.integers(0, 4, 20)
+    cost = rng.uniform(0.5, 2.0, (4, 4)) * (1 - np.eye(4))
+    scores[0] = 0.0  # all tie
+    value, _ = evaluate(losses.get("hinge"), Classes(4), Scores(scores), Truth(labels, None, cost))
+    assert (value >= cost[labels, scores.argmax(axis=1)] - 1e-12).all()
+    assert value[0] == cost[labels[0]].max()
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.floats(-1e3, 1e3))

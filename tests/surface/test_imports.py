@@ -37,7 +37,8 @@ BESIDE = {  # parts beside the pipeline, and what each may import
     | ARRAYS
     | {"estimators"},  # a posterior around the mode that an estimator finds
     "data": FOUNDATION | {"features"},
-    "persist": FOUNDATION | {"features", "layouts", "spaces", "losses", "solvers", "estimators"},
+    "persist": FOUNDATION
+    | {"costs", "features", "layouts", "spaces", "losses", "solvers", "estimators"},
 }
 LINE = {part for row in PIPELINE for part in row}
 PARTS = LINE | ARRAYS | FACES | BESIDE.keys() | {"testing"}

@@ -50,3 +50,36 @@ def test_a_diagonal_above_its_row_is_a_warning():
 
 def test_a_single_label_has_nothing_to_warn_about():
     np.testing.assert_array_equal(costs.matrix([[3.0]], 1), [[3.0]])
+
+
+# Costs of each example, and of a hierarchy
+
+
+def test_costs_of_each_example_have_a_row_and_a_column_each():
+    np.testing.assert_array_equal(costs.rows([[0, 2], [1, 0], [3, 0]], 3, 2)[2], [3.0, 0.0])
+    with pytest.raises(
+        InvalidInput, match=r"a row for each of the 2 examples .* got shape \(3, 2\)"
+    ):
+        costs.rows(np.zeros((3, 2)), 2, 2)
+    for wrong in (-1.0, np.nan, np.inf):
+        with pytest.raises(InvalidInput, match="finite and not negative"):
+            costs.rows([[0.0, wrong]], 1, 2)
+
+
+PARENTS = {"cat": "pet", "dog": "pet", "pet": "animal", "wolf": "animal", "ship": "thing"}
+
+
+def test_a_hierarchy_counts_steps_to_the_first_common_group():
+    labels = ["cat", "dog", "ship", "wolf"]
+    table = costs.hierarchy(PARENTS, labels)
+    np.testing.assert_array_equal(table, table.T)
+    assert not np.diag(table).any()
+    assert table.max() == 1.0
+    near, far = table[0, 1], table[0, 2]
+    assert 0 < near < table[0, 3] < far
+    np.testing.assert_array_equal(costs.hierarchy({}, labels), costs.zero_one(4))
+
+
+def test_a_hierarchy_is_a_tree():
+    with pytest.raises(InvalidInput, match="not a tree"):
+        costs.hierarchy({"a": "b", "b": "a"}, ["a", "b"])

@@ -12,6 +12,8 @@ TREE = {
     "NoLegalLabelling": ValueError,
     "WrongType": TypeError,
     "Unsupported": ValueError,
+    "NoProbabilities": AttributeError,
+    "NotSeparable": ValueError,
     "ResourceLimit": MemoryError,
     "CannotWrite": OSError,
     "MissingExtra": ImportError,

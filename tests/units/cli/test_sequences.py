@@ -253,9 +253,9 @@ def test_options_of_tables_are_refused(argmax, folder, tmp_path, words, says):
 
 def test_options_of_sequences_are_refused_for_tables(argmax, place, tmp_path):
     result = argmax(
-        "train", place / "tickets.csv", "--target", "team", "--loss", "log", "-o", tmp_path / "m"
+        "train", place / "tickets.csv", "--target", "team", "--templates", "x", "-o", tmp_path / "m"
     )
-    assert (result.code, "--loss is for sequences" in result.err) == (2, True)
+    assert (result.code, "--templates is for sequences" in result.err) == (2, True)
 
 
 def test_a_tagger_and_a_table_do_not_go_together(argmax, tagger_file, place):

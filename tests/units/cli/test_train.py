@@ -45,6 +45,14 @@ def test_it_writes_a_model_and_a_report_and_says_what_they_are_worth(trained, pl
     assert told["C"] == min(losses, key=losses.get)
 
 
+def test_a_loss_by_name(train, tmp_path):
+    assert train("--loss", "ovr_log", "--C", "1").code == 0
+    assert library.load(tmp_path / "other.argmax")[-1].loss == "ovr_log"
+    for name, says in (("hinge", "no probabilities"), ("hing", "loss must be one of")):
+        result = train("--loss", name, "--C", "1", name="none.argmax")
+        assert (result.code, says in result.err) == (2, True), result.err
+
+
 def test_what_people_see(argmax, place, tmp_path):
     path = tmp_path / "model.argmax"
     result = argmax(

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from argmax import LinearClassifier, SoftmaxRegression
+from argmax import LinearClassifier, MulticlassSVM, SoftmaxRegression
 
 ESTIMATORS = [
     SoftmaxRegression(),
@@ -19,6 +19,10 @@ ESTIMATORS = [
     ),
     LinearClassifier(penalty="l1"),
     LinearClassifier(penalty="elasticnet", l1_ratio=0.5),
+    MulticlassSVM(),
+    *(MulticlassSVM(loss=loss, solver="dual") for loss in ("hinge", "weston_watkins")),
+    *(MulticlassSVM(loss=loss, solver="smoothing") for loss in ("hinge", "weston_watkins")),
+    *(LinearClassifier(loss) for loss in ("softmax_margin", "squared_hinge", "squared", "ovr_log")),
 ]
 
 
@@ -38,7 +42,7 @@ def test_it_clones_searches_and_pipes():
     assert search.best_params_ == {"linearclassifier__C": 1.0}
 
 
-@pytest.mark.parametrize("face", [LinearClassifier, SoftmaxRegression])
+@pytest.mark.parametrize("face", [LinearClassifier, MulticlassSVM, SoftmaxRegression])
 def test_parameters_come_back_as_set(face):
     model = face(C=2.0, solver="dual", tol=1e-3)
     assert clone(model).get_params() == model.get_params()

@@ -63,7 +63,8 @@ def test_both_faces_are_the_same_model():
     ("options", "error", "words"),
     [
         ({"C": 0}, InvalidInput, "C must be greater than 0"),
-        ({"loss": "squared"}, InvalidInput, "loss must be one of"),
+        ({"loss": "square"}, InvalidInput, "loss must be one of"),
+        ({"loss": "squared"}, Unsupported, "belongs to single labels"),
         ({"cost": np.eye(4)}, Unsupported, "has no cost and would ignore it"),
         ({"loss": "softmax_margin", "cost": np.eye(3)}, InvalidInput, "cost"),
         ({"pairs": "some"}, InvalidInput, "pairs must be"),

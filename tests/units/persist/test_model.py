@@ -14,7 +14,15 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import argmax
-from argmax import LinearClassifier, SoftmaxRegression, engines, losses, persist, solvers
+from argmax import (
+    LinearClassifier,
+    MulticlassSVM,
+    SoftmaxRegression,
+    engines,
+    losses,
+    persist,
+    solvers,
+)
 from argmax.errors import CannotWrite, ModelFileError, Unsupported
 from argmax.features import Table
 from tests.fuzz.model_files import header_of, payload_of, with_header
@@ -89,6 +97,29 @@ def test_the_same_bits_with_any_number_of_threads(form, k, compiled, path, monke
             again.n_threads = threads
             same(model, again, rows)
         assert again.row_scorer()(np.ones(7)).tobytes() == model.row_scorer()(np.ones(7)).tobytes()
+
+
+@pytest.mark.parametrize(
+    "loss", ["hinge", "weston_watkins", "squared_hinge", "squared", "ovr_log", "softmax_margin"]
+)
+@pytest.mark.parametrize("k", [2, 3])
+def test_every_loss_is_kept(loss, k, path):
+    rows, y = problem(k=k)
+    cost = np.full((k, k), 2.0) - 2.0 * np.eye(k) if loss in ("hinge", "softmax_margin") else None
+    model = LinearClassifier(loss, cost=cost).fit(rows, y)
+    again = reloaded(model, path)
+    assert again.decision_function(rows).tobytes() == model.decision_function(rows).tobytes()
+    assert hasattr(again, "predict_proba") == (loss in ("ovr_log", "softmax_margin"))
+    if cost is not None:
+        np.testing.assert_array_equal(again.cost, cost)
+    np.testing.assert_allclose(clone(again).fit(rows, y).coef_, model.coef_, atol=1e-12)
+
+
+def test_a_cost_that_does_not_fit_the_classes_is_refused(path):
+    model = MulticlassSVM(cost=np.ones((3, 3)) - np.eye(3)).fit(X, Y)
+    model.cost = np.ones((4, 4)) - np.eye(4)
+    with pytest.raises(Unsupported):
+        argmax.save(model, path)
 
 
 def test_a_loaded_model_has_everything_that_a_fitted_one_has(path):

@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 
 from argmax.errors import InvalidInput
-from argmax.solvers import LBFGS, Auto, Dual, Newton, NewtonCG, Proximal, Report, dual
+from argmax.solvers import (
+    LBFGS,
+    Auto,
+    Dual,
+    Newton,
+    NewtonCG,
+    Proximal,
+    Report,
+    Smoothing,
+    dual,
+    margins,
+)
 from tests.laws import problems
 
 SOLVERS = [Dual(), LBFGS(), LBFGS(3, (2, 5)), Newton(), NewtonCG(), Proximal(), Proximal(full=0)]
@@ -16,6 +27,7 @@ every_solver = pytest.mark.parametrize("solver", SOLVERS, ids=repr)
 @pytest.fixture(autouse=True)
 def _a_look_after_every_sweep(monkeypatch):
     monkeypatch.setattr(dual, "PATIENCE", 0.0)
+    monkeypatch.setattr(margins, "PATIENCE", 0.0)
 
 
 def make(solver, kind="float64", k=3, compiled=False, **options):
@@ -55,6 +67,17 @@ def test_every_snapshot_leads_to_the_same_bits(solver, kind, k, compiled):
             again = solve(solver, make(solver, kind, k, compiled, l1=l1, l2=l2), snapshot)
             assert told(again) == told(whole)
             assert again.history[: len(snapshot.history)] == list(snapshot.history)
+
+
+@pytest.mark.parametrize("solver", [Dual(), Smoothing()], ids=repr)
+@pytest.mark.parametrize("loss", ["hinge", "weston_watkins"])
+@pytest.mark.parametrize(("kind", "k", "compiled"), KINDS[1:])
+def test_snapshots_of_the_hinges(solver, loss, kind, k, compiled):
+    whole, kept = taken(solver, make(solver, kind, k, compiled, loss=loss), tol=1e-5)
+    assert len(kept) >= 2
+    for snapshot in kept[:: max(len(kept) // 4, 1)]:
+        again = solve(solver, make(solver, kind, k, compiled, loss=loss), snapshot, tol=1e-5)
+        assert told(again) == told(whole)
 
 
 @pytest.mark.parametrize("solver", [LBFGS(), NewtonCG()], ids=repr)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from argmax import solvers
+from argmax import losses, solvers
 from argmax.errors import InvalidInput, Unsupported
 from tests.laws import problems
 
@@ -66,9 +66,20 @@ def test_the_dual_needs_single_rows():
     refused("dual", "visits single rows", engine=Stream())
 
 
-@pytest.mark.parametrize("solver", ["dual", "lbfgs", "newton", "newton_cg", "proximal"])
+@pytest.mark.parametrize("solver", ["lbfgs", "newton", "newton_cg", "proximal"])
 def test_a_loss_with_corners_needs_another_solver(solver):
     class Corners:
         name, smooth = "hinge", False
 
     refused(solver, f"solver '{solver}' needs a smooth loss; 'hinge' is not", loss=Corners())
+
+
+@pytest.mark.parametrize("loss", ["squared", "ovr_log", "softmax_margin", "squared_hinge"])
+def test_the_dual_names_the_losses_it_knows(loss):
+    words = f"solver 'dual' has no step for loss '{loss}', only for log, hinge, weston_watkins"
+    refused("dual", words, loss=losses.get(loss))
+
+
+@pytest.mark.parametrize("loss", ["log", "squared_hinge"])
+def test_smoothing_is_for_the_hinges(loss):
+    refused("smoothing", "is for the hinges of LinearClassifier", loss=losses.get(loss))

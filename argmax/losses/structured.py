@@ -1,62 +1,36 @@
-"""Losses. With A = max or log-sum-exp:   loss = A(score + cost) − A(score | truth).
-
-    loss             A     cost   residual = ∂loss/∂scores
-    log              sum   no     marginals − truth               softmax regression; CRF
-    softmax_margin   sum   yes    marginals of score + cost − truth
-    hinge            max   yes    argmax of score + cost − truth  SVM; structured SVM
-    perceptron       max   no     argmax − truth                  (averaged) perceptron
-
-A loss declares what it is (smooth, convex, with or without a cost) and fills residuals; it knows spaces,
-but neither features nor weights. The same few lines serve classes and sequences.
-"""
+"""Losses over any space. With A = max or log-sum-exp:   loss = A(score + cost) − A(score | truth)."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import final
 
 import numpy as np
+from scipy.special import xlogy
 
-from .errors import InvalidInput, Unsupported
-from .records import Floats, Scores, Truth
-from .spaces import Chain, Classes, Space
+from ..errors import Unsupported
+from ..records import Floats, Scores, Truth
+from ..spaces import Chain, Classes, Space
+from .base import Loss, weighted
+from .curvature import Softmax
 
-__all__ = ["Hinge", "Log", "Loss", "Perceptron", "SoftmaxMargin", "get"]
+__all__ = ["Hinge", "Log", "Perceptron", "SoftmaxMargin", "augmented"]
 
 
-class Loss(ABC):
-    """One loss. To add one, fill in the declarations, ``evaluate`` and ``conjugate``; then pass it to
-    ``argmax.testing.check_loss``.
+def augmented(scores: Scores, truth: Truth) -> Scores:
+    """score + cost: wrong labels are as much better as they are wrong."""
+    if truth.prices is not None:
+        return replace(scores, node=scores.node + truth.prices)
+    if truth.cost is None:
+        return scores
+    cost = truth.cost[truth.labels]
+    if truth.cost_scale is not None:
+        cost = cost * truth.cost_scale[:, None]
+    return replace(scores, node=scores.node + cost)
 
-    >>> from argmax import losses
-    >>> loss = losses.get("log")
-    >>> loss.smooth, loss.convex, loss.takes_cost, loss.free_intercept
-    (True, True, False, True)
-    """
 
-    name: str
-    smooth: bool  # has a gradient everywhere
-    convex: bool
-    takes_cost: bool
-    free_intercept: bool  # whether the intercept goes unpenalised
-    probabilities: bool  # whether softmax of the scores estimates P(y | x)
-
-    @abstractmethod
-    def evaluate(self, space: Space, scores: Scores, truth: Truth, residual: Scores) -> Floats:
-        """Values (n,) of the weighted losses; ``residual`` is filled with their gradient."""
-
-    @abstractmethod
-    def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
-        """Σ_i weight_i · loss*(scale · r_i): the dual value of the residuals at ``scores``, shrunk."""
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
-
-    def check(self, truth: Truth) -> None:
-        """Refuse what the loss would have to ignore."""
-        if truth.cost is not None and not self.takes_cost:
-            raise Unsupported(f"loss {self.name!r} has no cost. Use cost=None, or loss='hinge'.")
+def _as_they_are(scores: Scores, truth: Truth) -> Scores:
+    return scores
 
 
 @final
@@ -82,6 +56,7 @@ class Log(Loss):
     takes_cost = False
     free_intercept = True
     probabilities = True
+    curvature = Softmax(_as_they_are)
 
     def evaluate(self, space: Space, scores: Scores, truth: Truth, residual: Scores) -> Floats:
         return space.nll(scores, truth.labels, truth.weight, residual)
@@ -92,12 +67,8 @@ class Log(Loss):
             return self._conjugate_of_paths(space, scores, truth, scale)
         if not isinstance(space, Classes):
             raise Unsupported(f"an l1 penalty has no certificate over {space!r}. Use penalty='l2'.")
-        _, p = space.marginals(scores)
-        mixture = scale * p.node
-        mixture[np.arange(len(mixture)), truth.labels] += 1.0 - scale
-        logs = np.log(np.where(mixture > 0, mixture, 1.0))
-        entropy = np.einsum("ij,ij->i", mixture, logs)
-        return float(entropy.sum() if truth.weight is None else entropy @ truth.weight)
+        values = _negative_entropy(_mixture(space, scores, truth, scale))
+        return float(weighted(values, truth.weight).sum())
 
     @staticmethod
     def _conjugate_of_paths(space: Chain, scores: Scores, truth: Truth, scale: float) -> float:
@@ -118,17 +89,19 @@ class Log(Loss):
             np.log(scale) * (1.0 - p) - space.entropy(scores) - p * logs if scale > 0 else 0.0 * p
         )
         values = scale * rest + own
-        return float(values.sum() if truth.weight is None else values @ truth.weight)
+        return float(weighted(values, truth.weight).sum())
 
 
-def _augmented(scores: Scores, truth: Truth) -> Scores:
-    """score + cost: wrong labels are as much better as they are wrong."""
-    if truth.cost is None:
-        return scores
-    cost = truth.cost[truth.labels]
-    if truth.cost_scale is not None:
-        cost = cost * truth.cost_scale[:, None]
-    return replace(scores, node=scores.node + cost)
+def _mixture(space: Classes, scores: Scores, truth: Truth, scale: float) -> Floats:
+    """scale · P(y | x) + (1 − scale) · truth, (n, K)."""
+    _, p = space.marginals(scores)
+    mixture = scale * p.node
+    mixture[np.arange(len(mixture)), truth.labels] += 1.0 - scale
+    return mixture
+
+
+def _negative_entropy(p: Floats) -> Floats:
+    return np.asarray(xlogy(p, p).sum(axis=1))
 
 
 def _no_conjugate(loss: Loss) -> Unsupported:
@@ -160,12 +133,20 @@ class SoftmaxMargin(Loss):
     takes_cost = True
     free_intercept = True
     probabilities = True
+    curvature = Softmax(augmented)
 
     def evaluate(self, space: Space, scores: Scores, truth: Truth, residual: Scores) -> Floats:
-        return space.nll(_augmented(scores, truth), truth.labels, truth.weight, residual)
+        return space.nll(augmented(scores, truth), truth.labels, truth.weight, residual)
 
     def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
-        raise _no_conjugate(self)
+        """−Σ weight · (entropy + expected cost) of the mixture scale · P(y | x) + (1 − scale) · truth."""
+        if not isinstance(space, Classes):
+            raise _no_conjugate(self)
+        raised = augmented(scores, truth)
+        mixture, cost = _mixture(space, raised, truth, scale), raised.node - scores.node
+        own = cost[np.arange(len(cost)), truth.labels]
+        values = _negative_entropy(mixture) - np.einsum("ij,ij->i", mixture, cost) + own
+        return float(weighted(values, truth.weight).sum())
 
 
 class _Max(Loss):
@@ -177,7 +158,7 @@ class _Max(Loss):
     probabilities = False
 
     def evaluate(self, space: Space, scores: Scores, truth: Truth, residual: Scores) -> Floats:
-        answer = space.argmax(_augmented(scores, truth))
+        answer = space.argmax(augmented(scores, truth))
         weight = np.ones(len(scores)) if truth.weight is None else truth.weight
         residual.node[:] = 0.0
         if residual.edge is not None:
@@ -187,7 +168,14 @@ class _Max(Loss):
         return np.asarray(weight * (answer.value - space.score(scores, truth.labels)))
 
     def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
-        raise _no_conjugate(self)
+        """−Σ weight · the cost of the mixture scale · answer + (1 − scale) · truth."""
+        if not isinstance(space, Classes):
+            raise _no_conjugate(self)
+        raised = augmented(scores, truth)
+        cost, places = raised.node - scores.node, np.arange(len(scores.node))
+        answer = cost[places, space.argmax(raised).labels]
+        values = scale * answer + (1.0 - scale) * cost[places, truth.labels]
+        return -float(weighted(values, truth.weight).sum())
 
 
 @final
@@ -229,20 +217,3 @@ class Perceptron(_Max):
 
     name = "perceptron"
     takes_cost = False
-
-
-_BY_NAME = {loss.name: loss for loss in (Log(), SoftmaxMargin(), Hinge(), Perceptron())}
-
-
-def get(loss: str | Loss) -> Loss:
-    """A loss by its name, or the loss itself.
-
-    >>> from argmax import losses
-    >>> losses.get("log").smooth
-    True
-    """
-    if isinstance(loss, Loss):
-        return loss
-    if loss not in _BY_NAME:
-        raise InvalidInput(f"loss must be one of {sorted(_BY_NAME)}; got {loss!r}.")
-    return _BY_NAME[loss]

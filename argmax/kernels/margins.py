@@ -1,0 +1,319 @@
+"""Dual coordinate ascent for the hinges: one example at a time, exactly.
+
+    maximise   D(α) = Σ_i ⟨Δ_i, α_i⟩ − ½ ‖W‖²,     W = Σ_i x_i (c_i e_y − α_i)ᵀ           (Crammer and Singer)
+
+over α_i ≥ 0, Σ_c α_ic = c_i. With scores s = Wᵀx, g = s + Δ and q = ‖x‖² the best α_i, others fixed, is
+
+    α ← projection of α + g / q onto {α ≥ 0, Σ_c α_c = c}:   α_c = max(b_c − θ, 0),  b = α + g/q
+
+(Keerthi, Sundararajan, Chang, Hsieh and Lin 2008; Blondel, Fujino and Ueda 2014). θ is found by Newton's
+method from max b − c, where the sum is at least c: it only rises, and ends in a few steps.
+
+Weston and Watkins: 0 ≤ α_c ≤ c for c ≠ y, and α_y stands for −Σ_{c≠y} α_c, so W has the same form. With
+g_c = 1 + s_c − s_y the best α_i has
+
+    α_c = min(max(b_c − T, 0), c),   b = α + g/q,   T = Σ_{c≠y} (new α_c − old α_c)
+
+and T is the root of a falling, piecewise linear function (Wang and Scott 2021, algorithm 1, who sort its
+corners; here a bracketed Newton method, exact once it meets the right piece).
+
+Example i adds c max_c g_c − ⟨α, g⟩, or Σ_{c≠y} c max(g_c, 0) − α_c g_c, to the duality gap F(W) − D(α). A
+visit computes it anyway; examples that add next to nothing are visited less often.
+"""
+
+import numpy as np
+
+from .compile import kernel
+from .simd import gather, get, scatter
+
+__all__ = ["accumulate", "look", "visit"]
+
+
+VISITS, HALVINGS = 12, 8  # with one list; of the band until it is short enough
+
+
+@kernel
+def _clipped(b, T, c, K, y):
+    """Σ_{k≠y} min(max(b_k − T, 0), c), and how many are in between."""
+    total, inside = 0.0, 0
+    for k in range(K):
+        if k != y:
+            a = b[k] - T
+            if a >= c:
+                total += c
+            elif a > 0.0:
+                total += a
+                inside += 1
+    return total, inside
+
+
+@kernel
+def _share_out(b, c, before, K, y, new):
+    """new_k = min(max(b_k − T, 0), c) for k ≠ y, where T = Σ new − before; new_y = −Σ new."""
+    low, high, T = -before, (K - 1) * c - before, 0.0  # Σ new is between 0 and (K − 1) c
+    if not (low < 0.0 < high):
+        T = 0.5 * (low + high)
+    for _ in range(200):
+        total, inside = _clipped(b, T, c, K, y)
+        excess = total - before - T
+        if excess > 0.0:
+            low = T
+        else:
+            high = T
+        step = T + excess / (1.0 + inside)
+        if not (low < step < high):
+            step = 0.5 * (low + high)
+        if abs(step - T) <= 1e-15 * (abs(T) + c):
+            break
+        T = step
+    total = 0.0
+    for k in range(K):
+        if k != y:
+            new[k] = min(max(b[k] - T, 0.0), c)
+            total += new[k]
+    new[y] = -total
+
+
+@kernel
+def _gap(g, alpha, c, K, y, sum_of_hinges):
+    """What one example adds to the duality gap, given g; of Weston–Watkins g_y is not used."""
+    if sum_of_hinges:
+        gap = 0.0
+        for k in range(K):
+            if k != y:
+                gap += c * max(g[k], 0.0) - alpha[k] * g[k]
+        return gap
+    top, mean = g[0], 0.0
+    for k in range(K):
+        top = max(top, g[k])
+        mean += alpha[k] * g[k]
+    return c * top - mean
+
+
+@kernel
+def _margins(
+    i, indptr, indices, values, step, flat, last, P, bias, y, cost, sum_of_hinges, row, g, K
+):
+    """g = s + Δ of example i, of Weston–Watkins less s_y; ``last`` is where the intercept begins."""
+    gather(indices, values, step, indptr[i], indptr[i + 1], flat, P, row)
+    shift = 0.0
+    if sum_of_hinges:
+        shift = row[y] + bias * flat[last + y]
+    for k in range(K):
+        g[k] = row[k] + bias * flat[last + k] + cost[k] - shift
+
+
+@kernel
+def _to_simplex(b, top, c, scale, alpha, place, moved, change):
+    """alpha ← projection of b onto {α ≥ 0, Σ α = c}; returns how many changed.
+
+    Given b (K,) and its maximum. Filled alpha (K,); moved, the labels that changed; change, by them, the
+    old α less the new one, scaled. ``place`` (K,) is memory for the labels that may keep something.
+    """
+    K = len(b)
+    theta, m, total, count = top - c, 0, 0.0, 0
+    for k in range(K):
+        if b[k] > theta:
+            place[m] = k
+            total += b[k]
+            m += 1
+        elif alpha[k] != 0.0:
+            moved[count], change[count] = k, scale * alpha[k]
+            alpha[k] = 0.0
+            count += 1
+    while True:
+        theta, kept, total_kept = (total - c) / m, 0, 0.0
+        for j in range(m):
+            k = place[j]
+            if b[k] > theta:
+                place[kept] = k
+                total_kept += b[k]
+                kept += 1
+            elif alpha[k] != 0.0:
+                moved[count], change[count] = k, scale * alpha[k]
+                alpha[k] = 0.0
+                count += 1
+        if kept == m:
+            break
+        m, total = kept, total_kept
+    for j in range(m):
+        k = place[j]
+        new = b[k] - theta
+        if new != alpha[k]:
+            moved[count], change[count] = k, scale * (alpha[k] - new)
+            alpha[k] = new
+            count += 1
+    return count
+
+
+@kernel
+def _to_box(b, c, y, scale, alpha, new, moved, change):
+    """The step of Weston–Watkins; otherwise as ``_to_simplex``."""
+    count = 0
+    _share_out(b, c, -alpha[y], len(b), y, new)
+    for k in range(len(b)):
+        if new[k] != alpha[k]:
+            moved[count], change[count] = k, scale * (alpha[k] - new[k])
+            alpha[k] = new[k]
+            count += 1
+    return count
+
+
+@kernel
+def _move(indices, values, step, first, last, flat, P, bias, base, row, count, moved, change):
+    """W += x changeᵀ: all labels at once, or one by one where few have changed."""
+    if bias > 0.0:
+        for j in range(count):
+            flat[base + moved[j]] += bias * change[j]
+    if 4 * count >= P:
+        row[:] = 0.0
+        for j in range(count):
+            row[moved[j]] = change[j]
+        scatter(indices, values, step, first, last, flat, P, row)
+        return
+    for t in range(first, last):
+        at, x = np.int64(get(indices, t)) * P, get(values, t * step)
+        for j in range(count):
+            flat[at + moved[j]] += x * change[j]
+
+
+@kernel
+def _listed(g, best, alpha, y, band, sum_of_hinges, some):
+    """Fill ``some`` with the labels that matter for a while: those with mass, and those near the best one.
+
+    Where too many are within the band, a narrower one is tried.
+    """
+    top = max(best, 0.0) if sum_of_hinges else best
+    for _ in range(HALVINGS):
+        count, least = 0, top - band
+        for k in range(len(g)):
+            if alpha[k] != 0.0 or g[k] > least or k == y:
+                if count == len(some):
+                    count = -1
+                    break
+                some[count] = k
+                count += 1
+        if count > 0:
+            return count
+        band *= 0.5
+    return 0
+
+
+@kernel
+def visit(
+    order, indptr, indices, values, step, q, c, y, delta, own, sum_of_hinges, scale, bias, W, alpha, gaps,
+    lists, counts, left, band,
+):  # fmt: skip
+    """Visit the examples in ``order`` once.
+
+    Given  rows; q (n,) curvatures ‖x‖² + bias (scaled); c (n,) weights C·s_i; y (n,); Δ (K, K) of the labels,
+           or (n, K) if every example has its ``own``; scale 1, or ½ for two classes; bias 1 where the last
+           row of W is the intercept, else 0.
+    Filled W (d [+ 1], P), alpha (n, K), gaps (n,) as they were before each step.
+
+    With many labels most never matter to an example. ``lists`` (n, L) has those within ``band`` of the best,
+    ``counts`` (n,) how many (0: no list), and ``left`` (n,) for how many visits the list is to do; then all
+    labels are looked at again. L = 0 leaves lists out.
+    """
+    K, P, flat, room = alpha.shape[1], W.shape[1], W.ravel(), lists.shape[1]
+    base = (len(W) - 1) * P
+    row, g, b, new = np.zeros(P, W.dtype), np.empty(K), np.empty(K), np.empty(K)
+    mass, change = np.empty(K), np.empty(K)
+    place, moved, some = np.empty(K, np.int64), np.empty(K, np.int64), np.arange(K)
+    for at in range(len(order)):
+        i = order[at]
+        own_label, weight, first, last = y[i], c[i], indptr[i], indptr[i + 1]
+        cost, inverse = delta[i] if own else delta[own_label], 1.0 / q[i]
+        m, label = K, own_label
+        if room > 0:
+            m = np.int64(counts[i])
+            for j in range(m):
+                some[j] = lists[i, j]
+                label = j if some[j] == own_label else label
+            if m == 0:
+                m = K
+                for k in range(K):
+                    some[k] = k
+        # 1. Scores of the labels at hand: g = s + Δ, for Weston–Watkins less s_y.
+        if m < K:
+            for j in range(m):
+                g[j] = bias * flat[base + some[j]] + cost[some[j]]
+            for t in range(first, last):
+                line, x = np.int64(get(indices, t)) * P, get(values, t * step)
+                for j in range(m):
+                    g[j] += x * flat[line + some[j]]
+        else:
+            gather(indices, values, step, first, last, flat, P, row)
+            for k in range(K):
+                g[k] = row[k] + bias * flat[base + k] + cost[k]
+        # 2. What the example adds to the gap.
+        shift = g[label] if sum_of_hinges else 0.0
+        best, best_b, mean, price = -np.inf, -np.inf, 0.0, 0.0
+        for j in range(m):
+            g[j] -= shift
+            mass[j] = alpha[i, some[j]]
+            b[j] = mass[j] + g[j] * inverse
+            if j != label or not sum_of_hinges:
+                mean += mass[j] * g[j]
+                price += max(g[j], 0.0)
+                best, best_b = max(best, g[j]), max(best_b, b[j])
+        gaps[i] = weight * (price if sum_of_hinges else best) - mean
+        # 3. The step, and a new list after all labels were looked at.
+        count = 0
+        if gaps[i] > 0.0:
+            if sum_of_hinges:
+                count = _to_box(b[:m], weight, label, scale, mass[:m], new, moved, change)
+            else:
+                count = _to_simplex(b[:m], best_b, weight, scale, mass[:m], place, moved, change)
+            for j in range(count):
+                k = moved[j]
+                alpha[i, some[k]] = mass[k]
+                moved[j] = some[k]
+            _move(
+                indices, values, step, first, last, flat, P, bias, base, row, count, moved, change
+            )
+        if room > 0:
+            if m < K:
+                left[i] -= 1
+                if left[i] == 0:
+                    counts[i] = 0
+            else:
+                counts[i] = _listed(g, best, alpha[i], own_label, band, sum_of_hinges, lists[i])
+                left[i] = VISITS
+
+
+@kernel
+def look(
+    first, last, indptr, indices, values, step, c, y, delta, own, sum_of_hinges, bias, W, alpha, gaps
+):  # fmt: skip
+    """The gaps of examples first … last−1 at W, nothing moved."""
+    K, P, flat = alpha.shape[1], W.shape[1], W.ravel()
+    row, g, base = np.zeros(P), np.empty(K), (len(W) - 1) * P
+    for i in range(first, last):
+        cost = delta[i] if own else delta[y[i]]
+        _margins(
+            i, indptr, indices, values, step, flat, base, P, bias, y[i], cost, sum_of_hinges, row, g, K
+        )  # fmt: skip
+        gaps[i] = _gap(g, alpha[i], c[i], K, y[i], sum_of_hinges)
+
+
+@kernel
+def accumulate(indptr, indices, values, step, c, y, sum_of_hinges, scale, bias, W, alpha):
+    """W += scale Σ_i x_i (c_i e_y − α_i)ᵀ, the rows that add nothing passed over; Weston–Watkins has no c."""
+    n, K = alpha.shape
+    P, flat = W.shape[1], W.ravel()
+    base = (len(W) - 1) * P
+    row = np.zeros(P)
+    for i in range(n):
+        some = False
+        for k in range(K):
+            row[k] = -scale * alpha[i, k]
+        if not sum_of_hinges:
+            row[y[i]] += scale * c[i]
+        for k in range(K):
+            some = some or row[k] != 0.0
+        if some:
+            scatter(indices, values, step, indptr[i], indptr[i + 1], flat, P, row)
+            if bias > 0.0:
+                for k in range(K):
+                    flat[base + k] += bias * row[k]

@@ -1,0 +1,130 @@
+"""Small margin problems to the last digit: a linear solve on the face that the dual variables have found.
+
+Sweeps find quickly which variables are at a bound, and slowly what the others are. Let F hold the variables
+strictly between their bounds. With all others held, the optimum is that of a quadratic without inequalities:
+
+    maximise over δ   ⟨g_F, δ⟩ − ½ δᵀ G δ      G_vv' = ⟨x_i, x_i'⟩ ⟨e_v, e_v'⟩,  Σ_c δ_ic = 0 (Crammer–Singer)
+
+where e_v is what variable v does to the scores: e_c, or e_c − e_y for Weston–Watkins. A step goes no further
+than to the first bound it meets, so D never falls; sweeps in between let variables enter and leave. Two
+runs that both end here agree to rounding, which is what makes integer weights equal repetition.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import lstsq
+
+from ..layouts import as_matrix
+from ..records import Floats, Ints
+from .report import Report
+
+if TYPE_CHECKING:
+    from .margins import Climb
+
+__all__ = ["SWEEPS", "finish", "solve"]
+
+ROUNDS = 60
+"""Solves at most for the last digits."""
+
+SWEEPS = 8
+"""Sweeps between two solves."""
+
+WALK = 30
+"""Faces in one solve at most."""
+
+LARGEST = 400
+"""Variables in a solve at most: a third power of them is its price."""
+
+
+def finish(climb: Climb, target: float, report: Report) -> None:
+    """Sweep and solve in turn until the gap is ``target`` or stops falling."""
+    best, stuck = np.inf, 0
+    for _ in range(ROUNDS):
+        for data in climb.data:
+            data.rest[:] = 0
+        for _ in range(SWEEPS):
+            climb.sweep(report)
+        solve(climb)
+        gap = climb.look()[1]
+        stuck = 0 if gap < 0.5 * best else stuck + 1
+        best = min(best, gap)
+        if gap <= target or stuck >= 10 or report.out_of_time():
+            break
+
+
+def _free(climb: Climb, i: int) -> tuple[Ints, Ints]:
+    """Rows and labels of the variables of shard i that no bound holds."""
+    data = climb.data[i]
+    small = 1e-12 * data.c[:, None]
+    inside = data.alpha > small
+    places = np.arange(len(data.c))
+    if climb.sum_of_hinges:
+        inside &= data.alpha < data.c[:, None] - small
+        inside[places, data.labels] = False
+    else:
+        inside &= inside.sum(axis=1, keepdims=True) > 1
+    rows, labels = np.nonzero(inside)
+    return rows, labels
+
+
+def solve(climb: Climb) -> None:
+    """Walk from face to face until one holds its own optimum; shards in turn (a small problem has one)."""
+    for i, data in enumerate(climb.data):
+        X = as_matrix(data.rows)
+        X = X.toarray() if not isinstance(X, np.ndarray) else X
+        X = np.hstack([X, np.full((len(X), 1), climb.bias)]).astype(float)
+        for _ in range(WALK):
+            rows, labels = _free(climb, i)
+            if not 0 < len(rows) <= LARGEST or _move(climb, i, rows, labels, X) == 1.0:
+                break
+
+
+def _stationary(G: Floats, g: Floats, rows: Ints, equal: bool) -> Floats:
+    """δ with Gδ + Aᵀλ = g, Aδ = 0, where A sums over each row (``equal``), in the least squares sense."""
+    if not equal:
+        return np.asarray(lstsq(G, g, lapack_driver="gelsy")[0])
+    _, owner = np.unique(rows, return_inverse=True)
+    A = np.zeros((owner.max() + 1, len(rows)))
+    A[owner, np.arange(len(rows))] = 1.0
+    zero = np.zeros((len(A), len(A)))
+    system = np.block([[G, A.T], [A, zero]])
+    found = lstsq(system, np.concatenate([g, np.zeros(len(A))]), lapack_driver="gelsy")[0]
+    return np.asarray(found[: len(rows)])
+
+
+def _move(climb: Climb, i: int, rows: Ints, labels: Ints, X: Floats) -> float:
+    """α += step · δ, as far as the bounds let it; returns the step."""
+    data, places = climb.data[i], np.arange(len(X))
+    delta = _direction(climb, i, rows, labels, X)
+    now = data.alpha[rows, labels]
+    limit = np.full(len(delta), np.inf)
+    falling, rising = delta < 0, (delta > 0) & climb.sum_of_hinges
+    limit[falling] = -now[falling] / delta[falling]
+    limit[rising] = (data.c[rows[rising]] - now[rising]) / delta[rising]
+    step = min(1.0, float(limit.min(initial=np.inf)))
+    reached = np.maximum(now + step * delta, 0.0)
+    met = limit <= step * (1.0 + 1e-12)
+    reached[met] = np.where(falling, 0.0, data.c[rows])[met]
+    data.alpha[rows, labels] = reached
+    if climb.sum_of_hinges:
+        data.alpha[places, data.labels] = 0.0
+        data.alpha[places, data.labels] = -data.alpha.sum(axis=1)
+    climb.rebuild()
+    return step
+
+
+def _direction(climb: Climb, i: int, rows: Ints, labels: Ints, X: Floats) -> Floats:
+    """δ: from α to the optimum of the face."""
+    data, k = climb.data[i], climb.layout.labels
+    E = np.eye(k)[labels]
+    if climb.sum_of_hinges:
+        E -= np.eye(k)[data.labels[rows]]
+    G = climb.scale * (X[rows] @ X[rows].T) * (E @ E.T)
+    table: Floats = climb.exact
+    if not climb.bias:
+        table = np.vstack([table, np.zeros((1, table.shape[1]))])
+    g = np.einsum("ij,ij->i", (X[rows] @ table)[:, :k], E) + data.costs()[rows, labels]
+    return _stationary(G, g, rows, equal=not climb.sum_of_hinges)

@@ -1,0 +1,297 @@
+"""Dual coordinate ascent for the hinges (Crammer–Singer with any cost, Weston–Watkins), with a true gap.
+
+    primal  F(w) = C Σ s_i loss_i(w) + ½ ‖w‖²
+    dual    D(α) = Σ ⟨Δ_i, α_i⟩ − ½ ‖w(α)‖²,    w(α) = Σ Ψᵀ(c_i y_i − α_i),    c_i = C s_i
+
+A visit solves the block of one example exactly (``kernels/margins.py``) and learns what the example adds to
+the gap F(w) − D(α). Those that add little wait, twice as long each time: that is the shrinking, and nothing
+is ever left out for good. When what was seen adds up to little enough, w(α) is summed anew and a pass over
+the data, with nothing moved, gives the true gap: it alone is reported, and decides.
+
+α / c stays feasible when C or the weights change, so a path of C and a warm start begin where the last fit
+ended. The intercept is the weight of a column of ones, penalised as all others.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, final
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..layouts import csr_arguments
+from ..objective import Objective
+from ..records import Csr, Floats, Ints, Solution
+from . import faces
+from .report import Report, Values
+
+__all__ = ["Climb", "as_sparse", "climb"]
+
+PATIENCE = 0.5
+"""Seconds after which progress is reported even if the end is not near."""
+
+CHUNK = 2_000_000
+"""Multiply-adds between two looks at the clock."""
+
+LONGEST = 15
+"""Sweeps that an example waits at most."""
+
+SHARE = 2.0
+"""An example that adds less than this times the mean gap waits."""
+
+MANY = 48
+"""Labels from which on an example keeps a list of those that matter to it."""
+
+BAND = 0.3
+"""A label matters if its score is within so much of the best one, in units of the largest cost."""
+
+PRECISE = 3e-7
+"""Below this ``tol`` visits work in float64."""
+
+LAST_DIGIT = 1e-15
+"""Small problems go on to a gap of so much of F(0), or to where rounding ends all progress."""
+
+
+def climb(
+    name: str, seed: int | None, objective: Objective, report: Report, state: Any, kept: Values
+) -> Solution:
+    """The w of least F, from the dual side."""
+    ascent = Climb(objective, seed, state, kept, objective.small or report.tol < PRECISE)
+    target = report.tol * objective.zero
+    wanted, told = kept.get("wanted", target), report.seconds
+
+    def keep() -> Values:
+        return {"wanted": wanted, **ascent.values()}
+
+    while True:
+        estimate = ascent.sweep(report)
+        if objective.small and ascent.rounds % faces.SWEEPS == 0:
+            faces.solve(ascent)
+        near, last = estimate <= wanted, ascent.passes >= report.max_iter
+        due = near or last or report.out_of_time()
+        if not due and report.seconds - told < PATIENCE:
+            continue
+        dual, gap = ascent.look()
+        # A look out of patience only reports: were it to end the run, the clock would decide.
+        over = due and gap <= target
+        wanted = 0.5 * estimate if near and not over else wanted
+        passes, told = ascent.passes - report.passes, report.seconds
+        if report(objective, ascent.w(), dual + gap, gap, passes, None if over else keep) or over:
+            break
+    if objective.small and not report.status:
+        faces.finish(ascent, LAST_DIGIT * max(objective.zero, 1e-300), report)
+        dual, gap = ascent.look()
+    point = objective.at(ascent.w())
+    point.prove(dual)
+    return report.solution(objective, point, name, state=ascent.state())
+
+
+@final
+class Climb:
+    """The running variables: w as a table, and α of every shard."""
+
+    def __init__(
+        self,
+        objective: Objective,
+        seed: int | None,
+        state: Any,
+        kept: Values,
+        precise: bool = True,
+    ) -> None:
+        layout = objective.problem.full
+        self.layout, self.rounds, self.visited = layout, 0, 0
+        self.two = layout.label_features is not None
+        self.scale = 0.5 if self.two else 1.0
+        self.sum_of_hinges = objective.problem.loss.name == "weston_watkins"
+        self.bias = float(layout.intercept)
+        self.rng = check_random_state(0 if seed is None else seed)
+        found = state["mu"] if isinstance(state, dict) and "mu" in state else []
+        starts = found if len(found) == len(objective.shards) else [None] * len(objective.shards)
+        self.data = [
+            ShardDual(shard, objective, self, mu)
+            for shard, mu in zip(objective.shards, starts, strict=True)
+        ]
+        width = 4 if self.two else layout.width  # two classes run as two columns
+        shape = layout.features + int(layout.intercept), width
+        # Visits are bound by memory: they work on a copy in float32, unless its noise would be felt.
+        self.exact = np.zeros(shape)
+        self.W = self.exact if precise else np.zeros(shape, np.float32)
+        if kept:
+            self.rng.set_state(("MT19937", kept["rng"], kept["position"]))
+            for i, data in enumerate(self.data):
+                data.restore({name: kept[f"{name}{i}"] for name in data.values()})
+            self.W[:] = kept["W"]
+            self.rounds, self.visited = kept["rounds"], kept["visited"]
+        else:
+            self.rebuild()
+
+    def sweep(self, report: Report) -> float:
+        """Every example that is due once, in random order; returns what all were last seen to add."""
+        seen = [data.sweep(self, report) for data in self.data]
+        self.rounds += 1
+        self.visited += sum(map(len, seen))
+        estimate = sum(float(data.gaps.sum()) for data in self.data)
+        least = SHARE * estimate / self.examples
+        for data, rows in zip(self.data, seen, strict=True):
+            data.schedule(rows, least)
+        return estimate
+
+    @property
+    def examples(self) -> int:
+        """n."""
+        return sum(len(data.c) for data in self.data)
+
+    @property
+    def passes(self) -> int:
+        """As many visits as there are examples make a pass, whoever waited meanwhile."""
+        return -(-self.visited // self.examples)
+
+    def look(self) -> tuple[float, float]:
+        """D and the true gap at w(α), which is summed anew."""
+        self.rebuild()
+        gap = sum(data.look(self) for data in self.data)
+        gain = sum(float(np.vdot(data.costs(), data.alpha)) for data in self.data)
+        return gain - 0.5 * self.square(), gap
+
+    def square(self) -> float:
+        """‖w‖²."""
+        return float(np.vdot(self.exact, self.exact)) / self.scale
+
+    def rebuild(self) -> None:
+        """w(α), without the rounding of the visits."""
+        self.exact[:] = 0.0
+        for data in self.data:
+            data.add_to(self)
+        self.W[:] = self.exact
+
+    def w(self) -> Floats:
+        """A flat copy of w."""
+        w = np.zeros(self.layout.size)
+        table = self.layout.matrix(w)
+        if self.two:
+            table[:, 0] = self.exact[:, 1] - self.exact[:, 0]
+        else:
+            table[:] = self.exact
+        return w
+
+    def state(self) -> dict[str, Any]:
+        return {"mu": [data.alpha / data.c[:, None] for data in self.data]}
+
+    def values(self) -> Values:
+        """For a snapshot: copies, because sweeps work in place."""
+        _, keys, position, _, _ = self.rng.get_state()
+        kept = {f"{n}{i}": v for i, data in enumerate(self.data) for n, v in data.values().items()}
+        arrays = {"W": self.W, "rng": keys, **kept}
+        counts = {"position": position, "rounds": self.rounds, "visited": self.visited}
+        return {name: array.copy() for name, array in arrays.items()} | counts
+
+
+@final
+class ShardDual:
+    """One shard's rows and dual variables, and how long each example still waits."""
+
+    def __init__(self, shard: Any, objective: Objective, climb: Climb, mu: Floats | None) -> None:
+        layout, truth, n = objective.problem.full, shard.truth, len(shard)
+        k = layout.labels
+        self.rows = as_sparse(shard.structures.rows)
+        self.labels = truth.labels
+        self.own = truth.prices is not None
+        if truth.prices is not None:
+            self.delta = np.ascontiguousarray(truth.prices)
+        else:
+            self.delta = np.ones((k, k)) - np.eye(k) if truth.cost is None else truth.cost
+        self.c = objective.C * (np.ones(n) if truth.weight is None else truth.weight)
+        q = layout.norms(shard.structures) + climb.scale * climb.bias
+        self.q = np.maximum(q, 1e-3 / self.c)  # an empty row moves all its mass at once
+        self.alpha = np.zeros((n, k))
+        if mu is not None and mu.shape == (n, k):
+            self.alpha = mu * self.c[:, None]
+        elif not climb.sum_of_hinges:
+            self.alpha[np.arange(n), self.labels] = self.c
+        self.gaps = np.full(n, np.inf)
+        self.wait, self.rest = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        room = k // 8 if k >= MANY else 0
+        self.lists = np.zeros((n, room), np.int32)
+        self.counts, self.left = np.zeros(n, np.int32), np.zeros(n, np.int32)
+        self.band = BAND * float(self.delta.max())
+
+    def _given(self, climb: Climb) -> tuple[Any, ...]:
+        return self.c, self.labels, self.delta, self.own, climb.sum_of_hinges
+
+    def costs(self) -> Floats:
+        """Δ of every example (n, K)."""
+        return self.delta if self.own else self.delta[self.labels]
+
+    def add_to(self, climb: Climb) -> None:
+        from ..kernels import margins
+
+        margins.accumulate(
+            *csr_arguments(self.rows), self.c, self.labels, climb.sum_of_hinges, climb.scale, climb.bias,
+            climb.exact, self.alpha,
+        )  # fmt: skip
+
+    def sweep(self, climb: Climb, report: Report) -> Ints:
+        """Visit whoever is due, and say who that was."""
+        from ..kernels import margins
+
+        due = np.flatnonzero(self.rest <= 0)
+        self.rest -= 1
+        order = due[climb.rng.permutation(len(due))]
+        work = self.rows.entries * climb.W.shape[1] * len(due) // max(len(self.c), 1)
+        for piece in np.array_split(order, max(1, min(len(order), work // CHUNK))):
+            margins.visit(
+                piece, *csr_arguments(self.rows), self.q, *self._given(climb), climb.scale, climb.bias,
+                climb.W, self.alpha, self.gaps, self.lists, self.counts, self.left, self.band,
+            )  # fmt: skip
+            if report.out_of_time():
+                break
+        return due
+
+    def schedule(self, seen: Ints, least: float) -> None:
+        """Those that added less than ``least`` wait, each time twice as long."""
+        longer = np.minimum(2 * self.wait[seen] + 1, LONGEST)
+        self.wait[seen] = np.where(self.gaps[seen] <= least, longer, 0)
+        self.rest[seen] = self.wait[seen]
+
+    def look(self, climb: Climb) -> float:
+        """The true gap; whoever adds much has waited long enough."""
+        from ..kernels import margins
+
+        n, work = len(self.c), self.rows.entries * climb.W.shape[1]
+        bounds = np.linspace(0, n, 1 + max(1, min(n, work // CHUNK))).astype(int)
+        for first, last in pairwise(bounds):
+            margins.look(
+                first, last, *csr_arguments(self.rows), *self._given(climb), climb.bias, climb.exact,
+                self.alpha, self.gaps,
+            )  # fmt: skip
+        gap = float(self.gaps.sum())
+        large = self.gaps > SHARE * gap / n
+        self.wait[large] = self.rest[large] = 0
+        return gap
+
+    def values(self) -> Values:
+        return {
+            "alpha": self.alpha,
+            "gaps": self.gaps,
+            "wait": self.wait,
+            "rest": self.rest,
+            "lists": self.lists,
+            "counts": self.counts,
+            "left": self.left,
+        }
+
+    def restore(self, kept: Values) -> None:
+        for name, array in kept.items():
+            getattr(self, name)[:] = array
+
+
+def as_sparse(rows: Any) -> Csr:
+    """Rows as kernels that visit single ones read them."""
+    if isinstance(rows, Csr):
+        return rows
+    import scipy.sparse as sp
+
+    from ..checks import compressed
+
+    return compressed(sp.csr_array(rows))
