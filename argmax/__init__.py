@@ -20,8 +20,8 @@ _HOME = {
     "save": "persist",
 }
 _MODULES = (
-    "bayes", "calibration", "costs", "data", "engines", "errors", "features", "layouts", "losses", "metrics",
-    "objective", "persist", "plots", "records", "report", "solvers", "spaces", "testing",
+    "bayes", "calibration", "costs", "data", "decisions", "engines", "errors", "features", "layouts",
+    "losses", "metrics", "objective", "persist", "plots", "records", "report", "solvers", "spaces", "testing",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_MODULES, "__version__"])

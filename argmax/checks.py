@@ -49,6 +49,7 @@ __all__ = [
     "rows",
     "same_length",
     "sample_weight",
+    "score_table",
     "sequence_offsets",
     "some_answer",
     "span_labels",
@@ -551,6 +552,26 @@ def probabilities(values: Any, n: int, k: int) -> Floats:
             f"probabilities must be 0 or more and sum to 1 in each row; row {at} has the sum "
             f"{table[at].sum():g} and the least value {table[at].min():g}. Pass what predict_proba returns."
         )
+    return table
+
+
+def score_table(values: Any) -> Floats:
+    """Finite scores (n, k) of at least two classes; (n,) are the lead of the second of two, halved."""
+    _no_mask("scores", values)
+    with _ours():
+        table = np.asarray(values, dtype=float)
+    if table.ndim == 1:
+        table = np.multiply.outer(table, [-0.5, 0.5])
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise InvalidInput(
+            f"scores must have shape (n, k), one column for each of two or more classes, or (n,) for two "
+            f"classes; got {table.shape}."
+        )
+    with np.errstate(invalid="ignore", over="ignore"):
+        quick = np.isfinite(table.sum())
+    if not quick and not np.isfinite(table).all():
+        at = int(np.argmin(np.isfinite(table).all(axis=1)))
+        raise InvalidInput(f"scores must be finite; row {at} holds NaN or infinity.")
     return table
 
 

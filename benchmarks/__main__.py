@@ -21,7 +21,7 @@ from .common import (
 
 COMPARISONS = (
     "main_job", "softmax", "svm", "tagging", "predict", "features", "memory", "larger", "cold_start",
-    "threads",
+    "calibration", "threads",
 )  # fmt: skip
 SETS = (
     "mnist", "20news", "clinc150", "letter", "satimage", "letter-scaled", "satimage-scaled", "tickets",

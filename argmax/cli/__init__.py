@@ -211,6 +211,10 @@ def _train(
     cluster: Annotated[
         str | None, Option(metavar="ADDRESS", help="Compute on the Dask cluster of this scheduler.")
     ] = None,
+    calibrate: Annotated[
+        bool,
+        Option("--calibrate", help="Tables: make probabilities honest on rows left out of fits."),
+    ] = False,
     memory: Memory = None,
     force: Force = False,
     json: Json = False,
@@ -237,6 +241,16 @@ def _predict(
     ] = False,
     top: Annotated[
         int | None, Option(metavar="K", help="The K best classes and their probabilities.")
+    ] = None,
+    cost: Annotated[
+        str | None,
+        Option(
+            metavar="FILE", help="Tables: costs; a row for each truth, a column for each action."
+        ),
+    ] = None,
+    reject: Annotated[
+        float | None,
+        Option(metavar="COST", help="Tables: do not answer where it is expected to cost more."),
     ] = None,
     target: Annotated[
         str | None,
@@ -268,6 +282,10 @@ def _evaluate(
         str | None, Option(metavar="COLUMN", help="The column of the labels, if it is not plain.")
     ] = None,
     report: Annotated[str | None, Option(metavar="FILE", help="Write a report here.")] = None,
+    cost: Annotated[
+        str | None,
+        Option(metavar="FILE", help="Tables: costs, and what knowing them saves (see predict)."),
+    ] = None,
     read: Read = [],  # noqa: B006
     memory: Memory = None,
     force: Force = False,
@@ -279,6 +297,37 @@ def _evaluate(
     Labels that the model does not know count as mistakes and are listed.
     """
     _run(context, json, quiet, typed=True)
+
+
+@app.command("calibrate")
+def _calibrate(
+    context: typer.Context,
+    model: Model,
+    data: Data,
+    target: Annotated[
+        str | None, Option(metavar="COLUMN", help="The column of the labels, if it is not plain.")
+    ] = None,
+    method: Annotated[
+        str,
+        Option(
+            metavar="NAME", help="auto, identity, temperature, bias_corrected, vector or matrix."
+        ),
+    ] = "auto",
+    output: Annotated[
+        str, Option("--output", "-o", metavar="FILE", help="Where the calibrated model goes.")
+    ] = "calibrated.argmax",
+    read: Read = [],  # noqa: B006
+    memory: Memory = None,
+    force: Force = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make the probabilities of a model honest.
+
+    DATA are rows with labels that the model has not learned from. The method is chosen by its log-loss on
+    rows left out, and the calibrated model is written as a model of its own.
+    """
+    _run(context, json, quiet)
 
 
 @app.command("explain")

@@ -21,6 +21,7 @@ from .held import Held
 from .material import Material
 
 if TYPE_CHECKING:
+    from ..calibration import Calibrated
     from .train import Options
 
 __all__ = ["Account", "setup"]
@@ -41,7 +42,9 @@ class Account:
         fitted: Fitted,
         model: Any,
         held: Held,
+        calibrated: Calibrated | None = None,
     ) -> None:
+        self.calibrated = calibrated
         self.options, self.material, self.findings = options, material, findings
         self.fitted, self.model, self.held = fitted, model, held
         self.source, self.target = material.source, material.target
@@ -64,7 +67,7 @@ class Account:
         if not len(self.held):
             return None
         options, source = self.options, self.source
-        digests = {"weights": digest(self.fitted.classifier.coef_)}
+        digests = {"weights": digest(self.model[-1].coef_)}
         if (source.bytes or 0) <= DIGESTED and source.digest:
             digests = {os.path.basename(source.path): source.digest} | digests
         found = scoring.evaluation(
@@ -105,6 +108,7 @@ class Account:
         self._say_what(console)
         if self.fitted.choice is not None:
             self._say_choice(console)
+        self._say_calibration(console)
         if self.measures is not None:
             scoring.show(self.measures, self.held, console, " that the model has not seen")
         self._say_ending(console)
@@ -143,6 +147,23 @@ class Account:
         ]
         console.table([">C", ">log-loss", ""], rows)
         console.say("The model is then fitted on all rows to learn from.")
+
+    @property
+    def _tried(self) -> dict[str, float] | None:
+        """The log loss of each way to calibrate, if one was chosen."""
+        found = None if self.calibrated is None else self.calibrated.selection_
+        return None if found is None else found.log_loss
+
+    def _say_calibration(self, console: Console) -> None:
+        if self._tried is None:
+            return
+        console.heading("Calibrating, on rows that were left out of a fit")
+        best = min(self._tried.values())
+        rows = [
+            [name, f"{loss:.4f}", "chosen" if loss == best else ""]
+            for name, loss in self._tried.items()
+        ]
+        console.table(["method", ">log-loss", ""], rows)
 
     def _say_ending(self, console: Console) -> None:
         options = self.options
@@ -192,6 +213,7 @@ class Account:
             "features": self.fitted.classifier.n_features_in_,
             "C": self.fitted.classifier.C,
             "trials": [] if choice is None else [{"C": C, "log_loss": v} for C, v in choice.trials],
+            "calibration": self._tried,
             "solution": {name: getattr(solution, name) for name in told},
             "findings": [asdict(finding) for finding in self.findings],
             "test": None if self.measures is None else scoring.as_json(self.measures, self.held),

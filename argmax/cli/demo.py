@@ -86,7 +86,7 @@ def _steps() -> dict[str, Callable[[Console], int]]:
         checked: lambda console: check("tickets.csv", "new.csv", "team", [], read, console),
         trained: lambda console: train(console, data="tickets.csv", target="team", typed=trained),
         evaluated: lambda console: evaluate(
-            "model.argmax", "new.csv", "team", None, read, None, False, evaluated, console
+            "model.argmax", "new.csv", "team", None, None, read, None, False, evaluated, console
         ),
         explained: lambda console: explain("model.argmax", TICKET, None, None, 8, read, console),
         **_sentence_steps(on_sentences),

@@ -23,7 +23,7 @@ from .outcome import OK
 from .reading import opened, target_of
 from .settings import memory_limit
 
-__all__ = ["run"]
+__all__ = ["label_column", "run"]
 
 
 def run(
@@ -31,6 +31,7 @@ def run(
     data: str,
     target: str | None,
     report: str | None,
+    cost: str | None,
     read: list[str],
     memory: str | None,
     force: bool,
@@ -42,8 +43,9 @@ def run(
         check_writable(report, overwrite=force)
     fitted, source = loaded(model), opened(data, read=read)
     kinds = columns_of(fitted)
-    label = _target(source, target, list(kinds), fitted.classes_.tolist(), console)
+    label = label_column(source, target, list(kinds), fitted.classes_.tolist(), console)
     held = read_held(source, label, kinds, memory_limit(memory) / 8, console)
+    actions, costs = _costs(cost, fitted.classes_.tolist())
     found = scoring.evaluation(
         fitted,
         held,
@@ -51,6 +53,8 @@ def run(
         columns=[column for column in source.columns if column.name in kinds],
         digests={"weights": digest(fitted[-1].coef_)},
         commands=[typed],
+        cost=costs,
+        actions=actions,
         setup=setup(model, data, label, 0.0, 0, read, held),
     )
     measures = Measures(found)
@@ -59,15 +63,51 @@ def run(
             write(report, measures, overwrite=force)
     scoring.show(measures, held, console)
     scoring.show_classes(measures, console)
+    _show_costs(measures, console)
     if report:
         console.heading("Written")
         console.say(report)
     told: dict[str, Any] = {"model": model, "data": data, "target": label, "report": report}
+    told |= {} if measures.costs is None else {"costs": _told(measures.costs)}
     console.result(told | scoring.as_json(measures, held))
     return OK
 
 
-def _target(
+def _costs(path: str | None, classes: list[str]) -> tuple[list[str], Any]:
+    """Actions and costs of a file, in which the plain answers must be actions too: they are compared with."""
+    if path is None:
+        return [], None
+    from .acting import read_costs
+
+    actions, costs = read_costs(path, classes)
+    if absent := [name for name in classes if name not in actions]:
+        raise InvalidInput(
+            f"--cost needs a column for every class to compare with; there is none for {absent[0]!r}."
+        )
+    return actions, costs
+
+
+def _show_costs(measures: Measures, console: Console) -> None:
+    if measures.costs is None:
+        return
+    console.heading("Mean cost of a row")
+    names = ("most probable class", "least expected cost", "saved by knowing the costs")
+    rows = [
+        [name, f"{one.value:.4f}", f"{one.low:.4f} to {one.high:.4f}"]
+        for name, one in zip(names, measures.costs, strict=True)
+    ]
+    console.table(["", ">value", ">95 % interval"], rows)
+
+
+def _told(costs: tuple[Any, Any, Any]) -> dict[str, dict[str, float]]:
+    names = ("most_probable", "least_expected", "saved")
+    return {
+        name: {"value": one.value, "low": one.low, "high": one.high}
+        for name, one in zip(names, costs, strict=True)
+    }
+
+
+def label_column(
     source: Source, target: str | None, read: list[str], classes: list[str], console: Console
 ) -> str:
     """The column of the labels: the one named, or the only one that looks like them and is not read."""

@@ -71,6 +71,7 @@ def _model(found: dict[str, Any]) -> dict[str, Any]:
         "estimator": f"{found['estimator']}, loss {parameters.get('loss', 'log')}, C = {parameters['C']:g}",
         "classes": f"{len(classes):,}: {', '.join(map(str, classes[:8]))}{', …' if len(classes) > 8 else ''}",
         "features": f"{found['features']:,}",
+        **_calibration(found["calibration"]),
         "why it stopped": "learned piece by piece" if solution is None else solution["message"],
         **({} if solution is None else {"passes": solution["passes"]}),
     }
@@ -80,3 +81,7 @@ def _model(found: dict[str, Any]) -> dict[str, Any]:
         columns = found["table"]["columns"]
         facts |= {f"column {column['name']}": column["kind"] for column in columns}
     return facts
+
+
+def _calibration(told: dict[str, Any] | None) -> dict[str, str]:
+    return {} if told is None else {"calibrated by": told["method"]}

@@ -8,15 +8,44 @@ from sklearn.pipeline import Pipeline
 
 from ..data import Source
 from ..errors import Unsupported
+from ..estimators.base import Classifier
 from ..persist import load
 from ..records import Batch
 from .reading import lacking, read_as
 
-__all__ = ["columns_of", "loaded", "rows_for"]
+__all__ = ["bare", "columns_of", "folded", "loaded", "rows_for"]
 
 
 def loaded(path: str) -> Pipeline:
-    """The model of a file; one that reads arrays instead of tables is refused."""
+    """The model of a file, its calibration folded in; one that reads arrays instead of tables is refused."""
+    return folded(_pipeline(path))
+
+
+def bare(path: str) -> Pipeline:
+    """The model of a file as it was before it was calibrated."""
+    model = _pipeline(path)
+    (first, table), (last, step) = model.steps
+    if isinstance(step, Classifier):
+        return model
+    return Pipeline([(first, table), (last, step.estimator_)])
+
+
+def folded(model: Pipeline) -> Pipeline:
+    """A calibrated linear model as the linear model that it is: weights that give its probabilities."""
+    (first, table), (last, step) = model.steps
+    if isinstance(step, Classifier):
+        return model
+    from ..calibration import Dirichlet
+
+    if isinstance(step.calibrator_, Dirichlet):
+        raise Unsupported(
+            "a model calibrated by 'dirichlet' is no linear model any more. Use it in Python with "
+            "argmax.load, or calibrate it with `argmax calibrate`."
+        )
+    return Pipeline([(first, table), (last, step.estimator_.read_out(step.calibrator_.readout_))])
+
+
+def _pipeline(path: str) -> Pipeline:
     model = load(path)
     if not isinstance(model, Pipeline):
         raise Unsupported(

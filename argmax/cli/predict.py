@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -14,8 +12,8 @@ import numpy as np
 from ..errors import InvalidInput
 from ..persist import check_writable, replace_file
 from ..records import Floats
-from ..report.safe import csv_cell
 from .console import Console, count
+from .lines import csv_text, digits, rounded
 from .models import loaded, rows_for
 from .outcome import OK
 from .reading import opened
@@ -31,6 +29,8 @@ def run(
     data: str,
     proba: bool,
     top: int | None,
+    cost: str | None,
+    reject: float | None,
     output: str | None,
     read: list[str],
     force: bool,
@@ -44,7 +44,16 @@ def run(
     fitted = loaded(model)
     answers = _Answers(fitted, opened(data, read=read, once=True, sample_rows=1))
     as_json = console.as_json or (output or "").endswith(".jsonl")
-    header, lines = _form(fitted.classes_, proba, top, as_json)
+    if cost is not None or reject is not None:
+        if top is not None:
+            raise InvalidInput(
+                "--top ranks classes by probability; --cost and --reject decide. Use one."
+            )
+        from .acting import acting
+
+        header, lines = acting(fitted.classes_, cost, reject, proba, as_json)
+    else:
+        header, lines = _form(fitted.classes_, proba, top, as_json)
     with console.stage(f"Predicting {answers.path}") as stage:
         if output is None:
             _to_stdout(header, lines, answers, stage)
@@ -117,7 +126,7 @@ def _form(classes: Any, proba: bool, top: int | None, as_json: bool) -> tuple[st
     for place in range(2, best + 1):
         heads += [f"prediction_{place}", f"probability_{place}"]
     heads += names if proba else []
-    return _csv([heads]), lambda _, table: _csv_lines(names, table, best, bool(top), proba)
+    return csv_text([heads]), lambda _, table: _csv_lines(names, table, best, bool(top), proba)
 
 
 def _ranked(table: Floats, best: int) -> Any:
@@ -135,18 +144,9 @@ def _csv_lines(
         cells: list[str] = []
         for column in order:
             cells.append(names[column])
-            cells += [_digits(row[column])] if with_probability else []
-        cells += map(_digits, row.tolist()) if proba else []
-        yield _csv([cells])
-
-
-def _csv(rows: list[list[str]]) -> str:
-    """Lines of a CSV file, in which no cell is a formula."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(
-        [csv_cell(cell) for cell in row] for row in rows
-    )
-    return text.getvalue()
+            cells += [digits(row[column])] if with_probability else []
+        cells += map(digits, row.tolist()) if proba else []
+        yield csv_text([cells])
 
 
 def _json_lines(names: list[str], table: Floats, top: int, proba: bool) -> Iterator[str]:
@@ -154,15 +154,7 @@ def _json_lines(names: list[str], table: Floats, top: int, proba: bool) -> Itera
     for row, order in zip(table, ranked.tolist(), strict=True):
         answer: dict[str, Any] = {"prediction": names[order[0]]}
         if top:
-            answer["top"] = [{"class": names[c], "probability": _rounded(row[c])} for c in order]
+            answer["top"] = [{"class": names[c], "probability": rounded(row[c])} for c in order]
         if proba:
-            answer["probabilities"] = dict(zip(names, map(_rounded, row.tolist()), strict=True))
+            answer["probabilities"] = dict(zip(names, map(rounded, row.tolist()), strict=True))
         yield json.dumps(answer, ensure_ascii=False) + "\n"
-
-
-def _digits(probability: float) -> str:
-    return f"{probability:.6g}"
-
-
-def _rounded(probability: float) -> float:
-    return float(_digits(probability))

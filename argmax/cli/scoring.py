@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, final
 
@@ -19,7 +19,7 @@ from .batches import selected
 from .console import Console, count
 from .held import Held
 
-__all__ = ["as_json", "evaluation", "show"]
+__all__ = ["as_json", "evaluation", "in_spans", "show"]
 
 BLOCK = 2**16
 """Rows scored at a time."""
@@ -77,16 +77,15 @@ def evaluation(model: Any, held: Held, **facts: Any) -> Evaluation:
 
 
 def _probabilities(model: Any, held: Held) -> Floats:
+    return np.concatenate([model.predict_proba(part) for part in in_spans(held)])
+
+
+def in_spans(held: Held) -> Iterator[Batch]:
+    """The rows held, a block at a time."""
     batch = held.batch
-    parts = []
     for start in range(0, len(held), BLOCK):
         stop = min(start + BLOCK, len(held))
-        parts.append(model.predict_proba(_span(batch, start, stop)))
-    return np.concatenate(parts)
-
-
-def _span(batch: Batch, start: int, stop: int) -> Batch:
-    return Batch({name: column[start:stop] for name, column in batch.columns.items()})
+        yield Batch({name: column[start:stop] for name, column in batch.columns.items()})
 
 
 def _previews(held: Held) -> Lines | None:

@@ -19,11 +19,12 @@ from ..report.page import prepare
 from .account import Account
 from .console import Console, count
 from .findings import ERROR, Finding, in_order
-from .fitting import cluster, fit
+from .fitting import Fitted, cluster, fit
 from .held import Held, read_held
 from .importing import meanwhile
 from .journal import Journal
 from .material import Material
+from .models import folded
 from .outcome import NOT_CONVERGED, OK
 from .reading import opened, target_of
 from .rows import InFiles, InMemory, Rows
@@ -54,6 +55,7 @@ class Options:
     checkpoint: str | None = None
     resume: bool = False
     cluster: str | None = None
+    calibrate: bool = False
     memory: str | None = None
     force: bool = False
     typed: str = ""
@@ -82,13 +84,20 @@ def run(console: Console, **given: Any) -> int:
         if options.report:
             stack.enter_context(meanwhile(prepare))
         fitted = fit(rows, C, parameters, journal, options.time_limit, console)
-    model = Pipeline([("table", rows.table), ("classifier", fitted.classifier)])
+        honest = _calibrated(rows, fitted, console) if options.calibrate else None
+    model = Pipeline([("table", rows.table), ("classifier", honest or fitted.classifier)])
     save(model, options.output, overwrite=overwrite)
-    account = Account(options, material, findings, fitted, model, held)
+    account = Account(options, material, findings, fitted, folded(model), held, honest)
     account.write_report(overwrite, console)
     journal.close()
     account.show(console)
     return OK if fitted.classifier.solution_.converged else NOT_CONVERGED
+
+
+def _calibrated(rows: Rows, fitted: Fitted, console: Console) -> Any:
+    from .calibrating import calibrated
+
+    return calibrated(rows, fitted, console)
 
 
 def _journal(options: Options, source: Source, target: str) -> Journal:
@@ -97,8 +106,8 @@ def _journal(options: Options, source: Source, target: str) -> Journal:
         if options.resume:
             raise InvalidInput("--resume needs --checkpoint FILE: where shall it go on from?")
         return Journal(None)
-    same = ("kinds", "features", "read", "loss", "C", "tol", "test", "seed", "time_limit")
-    told = {name: getattr(options, name) for name in same}
+    named = "kinds features read loss C tol test seed time_limit calibrate"
+    told = {name: getattr(options, name) for name in named.split()}
     told |= {"data": source.digest, "target": target}
     return Journal(options.checkpoint, options.resume, told)
 

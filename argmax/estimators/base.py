@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -23,6 +24,9 @@ from .learner import ADVICE, Learner, Settings
 from .listeners import Bridge, CallbackSupportMixin, with_callbacks
 from .rows import RowScorer
 from .units import Units
+
+if TYPE_CHECKING:
+    from ..calibration import Readout
 
 __all__ = ["Classifier"]
 
@@ -275,6 +279,28 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
         if isinstance(X, engines.Stored) and y is None:
             y, sample_weight = X.labels(), X.weights()
         return float(super().score(X, y, sample_weight))
+
+    def read_out(self, readout: Readout) -> Self:
+        """A copy whose scores are ``readout`` of this one's: calibrated, and still a linear model.
+
+        Its ``solution_`` remains that of the fit; fitting it again gives scores as they were.
+
+        >>> import numpy as np
+        >>> from argmax import SoftmaxRegression
+        >>> from argmax.calibration import Readout
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = SoftmaxRegression().fit(X, y)
+        >>> halved = model.read_out(Readout(np.array(0.5), np.zeros(3)))
+        >>> np.allclose(halved.decision_function(X), model.decision_function(X) / 2)
+        True
+        """
+        check_is_fitted(self, "coef_")
+        coef, intercept = readout.folded(self.coef_, self.intercept_)
+        layout = replace(self._layout, intercept=True)
+        found = copy.copy(self)
+        found.__dict__.update(self._attributes(layout, layout.pack(coef, intercept), self.classes_))
+        return found
 
     def row_scorer(self) -> RowScorer:
         """A scorer of single rows, for services: a few microseconds a row instead of hundreds."""

@@ -1,10 +1,10 @@
 """Models in files: ``save``, ``load``, ``describe``.
 
 A model is an estimator of this library, or ``Pipeline([(…, features.Table), (…, classifier)])``. What the
-file holds of a classifier is written in ``classifier.py``, of a tagger in ``tagger.py``, of a table in
-``features/saved.py``; here they meet:
+file holds of a classifier is written in ``classifier.py``, of its calibration in ``calibrated.py``, of a
+tagger in ``tagger.py``, of a table in ``features/saved.py``; here they meet:
 
-    content   estimator, pipeline (None, or the names of its steps)
+    content   estimator, pipeline (None, or the names of its steps), and calibration if it is calibrated
     tensors   those of the estimator, and as table.… those of the table and its options as JSON
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -27,6 +27,9 @@ from .container import File, Tensors
 from .estimator import ESTIMATORS, estimator_parts, rebuilt_estimator
 from .tagger import TAGGERS
 
+if TYPE_CHECKING:
+    from ..calibration import Calibrated
+
 __all__ = ["describe", "estimator_of", "load", "save"]
 
 KIND = "model"
@@ -40,9 +43,9 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     """Write a fitted model to a file that is safe to load, whole or not at all.
 
     ``model`` is a fitted ``LinearClassifier`` or ``SoftmaxRegression``, or a ``Pipeline`` of a
-    ``features.Table`` and one of them; or a ``SequenceTagger`` or ``CRFTagger`` whose features are
-    ``Templates`` or ``Given``. A file that exists is kept unless ``overwrite``. What belongs to a process and
-    not to a model, ``engine`` and ``callbacks``, is left out.
+    ``features.Table`` and one of them, calibrated by scaling or not; or a ``SequenceTagger`` or
+    ``CRFTagger`` whose features are ``Templates`` or ``Given``. A file that exists is kept unless
+    ``overwrite``. What belongs to a process and not to a model, ``engine`` and ``callbacks``, is left out.
 
     >>> import pathlib, tempfile
     >>> import argmax
@@ -53,13 +56,18 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     >>> argmax.load(path).predict(X[[0, 50, 100]])
     array([0, 1, 2])
     """
-    table, estimator, pipeline = _parts(model)
+    table, estimator, calibrated, pipeline = _parts(model)
     document, tensors = estimator_parts(estimator)
     if table is not None:
         options = strict.written(table.options(), OPTIONS).encode()
         tensors["table.options"] = np.frombuffer(options, np.uint8)
         tensors |= {f"table.{name}": tensor for name, tensor in table.tensors().items()}
     content = {"estimator": document, "pipeline": pipeline}
+    if calibrated is not None:
+        from .calibrated import calibration_parts
+
+        content["calibration"], readout = calibration_parts(calibrated)
+        tensors |= readout
     _check_loadable(content, tensors)
     container.write(path, KIND, content, tensors, overwrite=overwrite)
 
@@ -73,14 +81,17 @@ def _check_loadable(content: dict[str, Any], tensors: Tensors) -> None:
         raise Unsupported(f"the model {error}") from error
 
 
-def _parts(model: Any) -> tuple[Table | None, Any, dict[str, Any] | None]:
-    """The table and the estimator of a model, and what else its pipeline has."""
+def _parts(
+    model: Any,
+) -> tuple[Table | None, Any, Calibrated | None, dict[str, Any] | None]:
+    """The table and the estimator of a model, its calibration, and what else its pipeline has."""
     if type(model) is not Pipeline:
-        if type(model) not in ESTIMATORS.values():
-            raise _refused(f"the model is a {type(model).__name__}")
-        check_is_fitted(model, "coef_")
-        return None, model, None
-    wanted = [(Table,), tuple(CLASSIFIERS.values())]
+        estimator, calibrated = _bare(model)
+        if type(estimator) not in ESTIMATORS.values():
+            raise _refused(f"the model is a {type(estimator).__name__}")
+        check_is_fitted(estimator, "coef_")
+        return None, estimator, calibrated, None
+    wanted = [(Table,), (*CLASSIFIERS.values(), _calibrated(model.steps[-1][1]))]
     for i, (name, step) in enumerate(model.steps):
         if i >= len(wanted) or not isinstance(step, wanted[i]):
             raise _refused(f"step {name!r} of the pipeline is a {type(step).__name__}")
@@ -89,18 +100,38 @@ def _parts(model: Any) -> tuple[Table | None, Any, dict[str, Any] | None]:
     for name in ("memory", "transform_input"):
         if getattr(model, name, None) is not None:
             raise Unsupported(f"{name} of a pipeline cannot be stored. Use {name}=None.")
-    (_, table), (_, estimator) = model.steps
+    (_, table), (last, step) = model.steps
+    estimator, calibrated = _bare(step)
+    if type(estimator) not in CLASSIFIERS.values():
+        raise _refused(f"step {last!r} of the pipeline calibrates a {type(estimator).__name__}")
     check_is_fitted(table)
     check_is_fitted(estimator, "coef_")
     steps = [name for name, _ in model.steps]
-    return table, estimator, {"steps": steps, "verbose": bool(model.verbose)}
+    return table, estimator, calibrated, {"steps": steps, "verbose": bool(model.verbose)}
+
+
+def _bare(model: Any) -> tuple[Any, Calibrated | None]:
+    """An estimator without its calibration, and the calibration."""
+    if not isinstance(model, _calibrated(model)):
+        return model, None
+    check_is_fitted(model, "calibrator_")
+    return model.estimator_, model
+
+
+def _calibrated(model: Any) -> Any:
+    """The class Calibrated where it may matter: importing it takes longer than loading a small model."""
+    if isinstance(model, (Table, *ESTIMATORS.values())):
+        return ()
+    from ..calibration import Calibrated
+
+    return Calibrated
 
 
 def _refused(what: str) -> Unsupported:
     return Unsupported(
-        f"{what}. A model file holds {', '.join(ESTIMATORS)}, alone; or one of the first two after a "
-        "features.Table in a Pipeline of two steps. Let features.Table prepare the columns, or pickle the "
-        "model for your own processes."
+        f"{what}. A model file holds {', '.join(ESTIMATORS)}, alone; or one of the first two, "
+        "calibrated or not, after a features.Table in a Pipeline of two steps. Let features.Table prepare "
+        "the columns, or pickle the model for your own processes."
     )
 
 
@@ -122,14 +153,21 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def _model(file: File) -> Any:
     file.expect(KIND)
-    same_keys("document", file.content, ("estimator", "pipeline"))
+    names = ("estimator", "pipeline", "calibration")
+    same_keys("document", file.content, names if "calibration" in file.content else names[:2])
     tensors, room = dict(file.tensors), Room(file.bytes)
     estimator = rebuilt_estimator(file.content["estimator"], tensors, room)
+    if "calibration" in file.content:
+        if type(estimator) not in CLASSIFIERS.values():
+            raise ModelFileError("has a calibration of what is no classifier.")
+        from .calibrated import rebuilt_calibrated
+
+        estimator = rebuilt_calibrated(file.content["calibration"], estimator, tensors)
     if file.content["pipeline"] is None:
         if tensors:
             raise ModelFileError(f"has a tensor {min(tensors)!r} that belongs to nothing.")
         return estimator
-    if type(estimator) not in CLASSIFIERS.values():
+    if type(_bare(estimator)[0]) not in CLASSIFIERS.values():
         raise ModelFileError("has a pipeline that argmax did not write.")
     table = _table(tensors, min(OPTIONS, strict.TOKENS + file.bytes // 4))
     if table._state.encoding.width != estimator.n_features_in_:
@@ -204,7 +242,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         return found | file.content
     with container.naming(file.path):
         model = _model(file)
-    table, estimator, pipeline = _parts(model)
+    table, estimator, calibrated, pipeline = _parts(model)
     document = file.content["estimator"]
     tags = isinstance(estimator, tuple(TAGGERS.values()))
     return found | {
@@ -212,6 +250,7 @@ def describe(path: str | os.PathLike[str]) -> dict[str, Any]:
         "classes": estimator.classes_.tolist(),
         "features": estimator.features_.width if tags else estimator.n_features_in_,
         "names": hasattr(estimator, "feature_names_in_"),
+        "calibration": None if calibrated is None else file.content["calibration"],
         "solution": _solution(estimator, document["solution"]),
         "pipeline": pipeline,
         "table": None if table is None else table.options(),

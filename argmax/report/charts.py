@@ -60,11 +60,12 @@ def whisker(found: Interval, low: float, high: float, baseline: float | None = N
 
 
 def diagonal(found: Reliability) -> Markup:
-    """The reliability diagram: confidence across, frequency up, Wilson's intervals, the line of honesty."""
+    """The reliability diagram: confidence across, frequency up, Wilson's intervals, what chance allows."""
     across, up = Scale(0.0, 1.0, 44, 328), Scale(0.0, 1.0, 272, 12)
     parts = [
         *y_axis(up, across.start, across.end, lambda v: percent(v, 0)),
         *x_axis(across, up.start, lambda v: percent(v, 0), "confidence of the model"),
+        *_envelope(found, across, up),
         rule(across(0), up(0), across(1), up(1), "honest"),
         *_bins(found, across, up, 3.5),
     ]
@@ -81,6 +82,15 @@ def small_diagonal(found: Reliability, name: str) -> Markup:
         *_bins(found, across, up, 2.5),
     ]
     return drawing(120, 120, f"Reliability of {name}", parts)
+
+
+def _envelope(found: Reliability, across: Scale, up: Scale) -> list[Markup]:
+    """Where the points of a perfectly calibrated model would be, all of them nineteen times in twenty."""
+    columns = (found.confidence, found.envelope_low, found.envelope_high)
+    return [
+        rect(across(sure) - 5, up(high), 10, max(up(low) - up(high), 1.5), "track")
+        for sure, low, high in zip(*(c.tolist() for c in columns), strict=True)
+    ]
 
 
 def _bins(found: Reliability, across: Scale, up: Scale, radius: float) -> list[Markup]:

@@ -80,6 +80,9 @@ class Evaluation:
     findings: Sequence[str] = ()  # what a check of the data found, in sentences
     training_counts: Any = None  # (k,) rows of each class that were learned from
 
+    cost: Any = None  # (k, a) what each of ``actions`` costs under each class
+    actions: Sequence[Any] = ()  # (a,) the classes among them
+
     model: Model | None = None
     features: Any = None  # (n, d), or anything that gives rows for features[positions]
     seconds: Mapping[str, float] = field(default_factory=dict)  # by stage, in order

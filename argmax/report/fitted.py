@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..estimators.learner import FINE
+from ..metrics import Interval
 from ..records import Floats, Ints
 from . import charts, snippets
 from .evaluation import Evaluation, Model
@@ -40,6 +41,9 @@ def reliability(m: Measures, limits: Limits) -> dict[str, Any]:
         "right": percent(right.value),
         "tendency": tendency,
         "bins": len(found.count),
+        "debiased": None if (error := m.calibration_error) is None else _range(error.root),
+        "parts": _parts(m),
+        "costs": None if m.costs is None else list(map(_range, m.costs)),
         "each": [
             {
                 "label": (name := shorten(label, limits.name)),
@@ -49,6 +53,31 @@ def reliability(m: Measures, limits: Limits) -> dict[str, Any]:
             for label, one in worst
         ],
         "python": snippets.reliability(m),
+    }
+
+
+def _range(found: Interval) -> str:
+    return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+
+
+def _parts(m: Measures) -> dict[str, str] | None:
+    """The log loss as calibration and refinement, and what follows."""
+    found = m.decomposition
+    if found is None:
+        return None
+    saved = found.calibration
+    advice = (
+        "Calibrating is worth it: argmax calibrate does it on rows that the model has not seen."
+        if saved.low > 0.0
+        else "There is little to gain by calibrating."
+    )
+    return {
+        "total": f"{found.total:.4f}",
+        "calibration": f"{saved.value:.4f}",
+        "low": f"{saved.low:.4f}",
+        "high": f"{saved.high:.4f}",
+        "refinement": f"{found.refinement:.4f}",
+        "advice": advice,
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .. import calibration, metrics
+from .. import calibration, decisions, metrics
 from ..features.parallel import in_order, thread_count
 from ..metrics import Interval
 from ..records import Ints
@@ -20,6 +20,7 @@ __all__ = ["BINS", "CLASS_BINS", "Driver", "Measures", "Score", "Surprise", "fea
 
 BINS = 15
 CLASS_BINS = 10
+FEWEST = 30  # rows that tell something about probabilities
 SURPRISES = 10
 DRIVERS = 6
 AT_ONCE = 4
@@ -130,6 +131,41 @@ class Measures:
     def reliability(self) -> calibration.Reliability:
         p = self.evaluation.probabilities
         return calibration.reliability(self.column, p, np.arange(p.shape[1]), BINS)
+
+    @cached_property
+    def calibration_error(self) -> calibration.CalibrationError | None:
+        """The error of the answers' confidence without its bias; None of fewer rows than can tell."""
+        p = self.evaluation.probabilities
+        if len(p) < FEWEST:
+            return None
+        return calibration.calibration_error(self.column, p, np.arange(p.shape[1]), BINS)
+
+    @cached_property
+    def decomposition(self) -> calibration.Decomposition | None:
+        """The log loss of the rows whose label is known, taken apart; None of fewer than can tell."""
+        e, known = self.evaluation, self.column >= 0
+        if known.sum() < FEWEST or len(e.classes) < 2:
+            return None
+        given = self.column[known], e.probabilities[known], np.arange(len(e.classes))
+        return calibration.decomposition(*given, method="temperature", seed=e.seed)
+
+    @cached_property
+    def costs(self) -> tuple[Interval, Interval, Interval] | None:
+        """The mean cost of the most probable class, that of the best action, and what the second saves."""
+        e, known = self.evaluation, self.column >= 0
+        if e.cost is None or not known.any():
+            return None
+        p, classes = e.probabilities[known], e.classes.tolist()
+        best = decisions.decide(p, e.cost, classes, actions=e.actions)
+        place = np.array([list(e.actions).index(label) for label in classes])
+        plain = replace(best, place=place[p.argmax(axis=1)])
+        given = e.cost, classes
+        spent = [
+            decisions.realised_cost(e.truth[known], one, *given, seed=e.seed)
+            for one in (plain, best)
+        ]
+        saved = decisions.saving(e.truth[known], best, plain, *given, seed=e.seed)
+        return spent[0], spent[1], saved
 
     @cached_property
     def reliability_by_class(self) -> dict[Any, calibration.Reliability]:

@@ -126,9 +126,23 @@ def reliability(m: Measures) -> Snippet:
             "print(round(found.ece, 4), round(found.ece_if_calibrated, 4))",
             f"{round(found.ece, 4)} {round(found.ece_if_calibrated, 4)}",
         ),
+        *_debiased(m),
         f"each = calibration.{by_class}",
         ("print(round(float(np.mean([one.ece for one in each.values()])), 4))", str(mean)),
     )
+
+
+def _debiased(m: Measures) -> list[Line]:
+    """The error without its bias, and what of the log loss a temperature would save."""
+    lines: list[Line] = []
+    if (error := m.calibration_error) is not None:
+        call = f"calibration.calibration_error(y, probabilities, classes, bins={BINS})"
+        lines.append((f"print({call}.root)", str(error.root)))
+    if (parts := m.decomposition) is not None:
+        options = f'method="temperature"{_seed(m.evaluation)}'
+        call = f"calibration.decomposition(y, probabilities, classes, {options})"
+        lines.append((f"print({call}.calibration)", str(parts.calibration)))
+    return lines
 
 
 def training(e: Evaluation | Tagging) -> Snippet | None:

@@ -28,7 +28,16 @@ def options(command):
 
 
 def test_the_commands_of_the_main_job():
-    assert COMMANDS == ["demo", "check", "train", "predict", "evaluate", "explain", "info"]
+    assert COMMANDS == [
+        "demo",
+        "check",
+        "train",
+        "predict",
+        "evaluate",
+        "calibrate",
+        "explain",
+        "info",
+    ]
     assert all(f"  {command} " in helped() for command in COMMANDS)
 
 

@@ -38,7 +38,7 @@ BESIDE = {  # parts beside the pipeline, and what each may import
     | {"estimators"},  # a posterior around the mode that an estimator finds
     "data": FOUNDATION | {"features"},
     "persist": FOUNDATION
-    | {"costs", "features", "layouts", "spaces", "losses", "solvers", "estimators"},
+    | {"costs", "features", "layouts", "spaces", "losses", "solvers", "estimators", "calibration"},
 }
 LINE = {part for row in PIPELINE for part in row}
 PARTS = LINE | ARRAYS | FACES | BESIDE.keys() | {"testing"}
@@ -54,7 +54,7 @@ def allowed(part: str) -> set[str]:
     if part == "testing":
         return PARTS - FACES
     if part in ARRAYS:
-        return FOUNDATION | ARRAYS
+        return FOUNDATION | ARRAYS | {"kernels"}
     if part in BESIDE:
         return BESIDE[part] | {part}
     row = next(i for i, parts in enumerate(PIPELINE) if part in parts)
