@@ -12,8 +12,12 @@ __version__ = "0.1.0"
 
 _HOME = {
     "CRFTagger": "estimators",
+    "JointClassifier": "estimators",
     "LinearClassifier": "estimators",
     "MulticlassSVM": "estimators",
+    "OneVsOne": "reductions",
+    "OneVsRest": "reductions",
+    "OutputCode": "reductions",
     "SequenceTagger": "estimators",
     "SoftmaxRegression": "estimators",
     "load": "persist",
@@ -21,7 +25,8 @@ _HOME = {
 }
 _MODULES = (
     "bayes", "calibration", "costs", "data", "decisions", "engines", "errors", "features", "layouts",
-    "losses", "metrics", "objective", "persist", "plots", "records", "report", "solvers", "spaces", "testing",
+    "losses", "metrics", "objective", "persist", "plots", "records", "reductions", "report", "solvers",
+    "spaces", "testing",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_MODULES, "__version__"])

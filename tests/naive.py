@@ -506,3 +506,19 @@ def box_step(alpha, g, q, c, y):
         low, high = (middle, high) if up else (low, middle)
     new = np.clip(b - high, 0.0, c)
     return np.insert(new, y, -new.sum())
+
+
+# kernels/bits.py
+
+
+def bits_evaluate(S, code, share, C, y, weight, R, D, value):
+    """value_l = Σ_i c log(1 + exp(−m S)), R = −c m σ(−m S), D = c σ(S) σ(−S)"""
+    value[:] = 0.0
+    for i in range(len(S)):
+        for l in range(S.shape[1]):
+            m = code[y[i], l]
+            c = C * weight[i if len(weight) > 1 else 0] * share[y[i], l]
+            wrong = 1.0 / (1.0 + math.exp(m * S[i, l]))
+            value[l] += c * (math.log1p(math.exp(-abs(m * S[i, l]))) + max(-m * S[i, l], 0.0))
+            R[i, l] = -c * m * wrong
+            D[i, l] = c / (1.0 + math.exp(-S[i, l])) / (1.0 + math.exp(S[i, l]))

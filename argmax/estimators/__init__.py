@@ -2,12 +2,14 @@
 
 from .classifier import LinearClassifier, MulticlassSVM, SoftmaxRegression
 from .decoding import Explanation
+from .joint import JointClassifier
 from .rows import RowScorer
 from .tagger import CRFTagger, SequenceTagger
 
 __all__ = [
     "CRFTagger",
     "Explanation",
+    "JointClassifier",
     "LinearClassifier",
     "MulticlassSVM",
     "RowScorer",

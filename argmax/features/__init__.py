@@ -2,6 +2,7 @@
 
 from .given import Given, for_sequences
 from .hashing import Collisions
+from .joint import Crossed, Joint, crossed, multivector
 from .kinds import KINDS, infer_kind, is_number
 from .table import Table
 from .templates import DEFAULT, Templates, read_crfpp
@@ -9,14 +10,18 @@ from .tokens import Tokens
 
 __all__ = [
     "Collisions",
+    "Crossed",
     "DEFAULT",
     "Given",
+    "Joint",
     "KINDS",
     "Table",
     "Templates",
     "Tokens",
+    "crossed",
     "for_sequences",
     "infer_kind",
     "is_number",
+    "multivector",
     "read_crfpp",
 ]

@@ -1,13 +1,32 @@
 """Pictures, drawn with matplotlib, which is imported when the first one is asked for."""
 
+from .comparison import four_classes, reductions_compared
+from .geometry import Border, Vertex, borders, vertices
+from .losses import losses
+from .margins import margin_sweep, margin_width
+from .mistakes import hardest, mistakes_bound, perceptron_mistakes
 from .posteriors import decision_boundaries, posterior_lines, predictive_bands
 from .probabilities import cost_curve, reliability, reliability_by_class
+from .regions import decision_regions
 
 __all__ = [
+    "Border",
+    "Vertex",
+    "borders",
     "cost_curve",
     "decision_boundaries",
+    "decision_regions",
+    "four_classes",
+    "hardest",
+    "losses",
+    "margin_sweep",
+    "margin_width",
+    "mistakes_bound",
+    "perceptron_mistakes",
     "posterior_lines",
     "predictive_bands",
+    "reductions_compared",
     "reliability",
     "reliability_by_class",
+    "vertices",
 ]

@@ -11,20 +11,13 @@ from sklearn.base import clone
 
 from .. import checks
 from ..bayes import BayesianClassifier, Gaussian, GaussianRegression
-from ..errors import InvalidInput, MissingExtra
+from ..errors import InvalidInput
 from ..records import Floats
+from .style import pyplot
 
 __all__ = ["decision_boundaries", "posterior_lines", "predictive_bands"]
 
 LINE, BAND, POINT, TRUTH = "#c0392b", "#e8a79f", "#1f4e79", "white"
-
-
-def _pyplot() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise MissingExtra('pictures need matplotlib: pip install "argmax[plot]".') from error
-    return pyplot
 
 
 def posterior_lines(
@@ -59,8 +52,8 @@ def posterior_lines(
             f"counts must be at most {len(x)}, the number of observations, and the model must have an "
             f"intercept; got {tuple(counts)} and fit_intercept={model.fit_intercept}."
         )
-    pyplot = _pyplot()
-    figure, axes = pyplot.subplots(
+    plt = pyplot()
+    figure, axes = plt.subplots(
         len(counts), 2, figsize=(6.4, 2.9 * len(counts)), layout="constrained", squeeze=False
     )
     for (left, right), n in zip(axes, counts, strict=True):
@@ -179,4 +172,4 @@ def _boundary(axes: Any, across: Floats, up: Floats, scores: Floats, **style: An
 
 
 def _axes(axes: Any) -> Any:
-    return axes if axes is not None else _pyplot().subplots(layout="constrained")[1]
+    return axes if axes is not None else pyplot().subplots(layout="constrained")[1]

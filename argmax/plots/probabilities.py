@@ -9,7 +9,8 @@ import numpy as np
 
 from ..calibration import Reliability
 from ..decisions import CostCurve
-from ..errors import InvalidInput, MissingExtra
+from ..errors import InvalidInput
+from .style import pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +67,7 @@ def reliability_by_class(found: Mapping[Any, Reliability], columns: int = 4) -> 
     width = min(columns, len(found))
     height = -(-len(found) // width)
     figure: Figure
-    figure, axes = _pyplot().subplots(
+    figure, axes = pyplot().subplots(
         height, width, figsize=(2.6 * width, 2.8 * height), squeeze=False, layout="constrained"
     )
     flat = axes.ravel().tolist()
@@ -103,12 +104,4 @@ def cost_curve(found: CostCurve, ax: Axes | None = None, title: str = "") -> Axe
 
 
 def _axes() -> Any:
-    return _pyplot().subplots(figsize=(4.2, 4.2), layout="constrained")[1]
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise MissingExtra('pictures need matplotlib: pip install "argmax[plot]".') from error
-    return plt
+    return pyplot().subplots(figsize=(4.2, 4.2), layout="constrained")[1]

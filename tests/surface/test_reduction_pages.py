@@ -1,0 +1,16 @@
+"""The pages about reductions and joint features keep their word: their code prints what they show."""
+
+import doctest
+
+import pytest
+
+from tests.surface.test_docs import DOCS
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.mark.parametrize("page", ["reductions.md", "joint-features.md"])
+def test_the_code_prints_what_the_page_shows(page):
+    found = doctest.testfile(str(DOCS / page), module_relative=False, optionflags=FLAGS)
+    assert found.attempted > 10
+    assert found.failed == 0
