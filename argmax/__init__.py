@@ -14,6 +14,7 @@ _HOME = {
     "CRFTagger": "estimators",
     "JointClassifier": "estimators",
     "LinearClassifier": "estimators",
+    "MulticlassPerceptron": "estimators",
     "MulticlassSVM": "estimators",
     "OneVsOne": "reductions",
     "OneVsRest": "reductions",
@@ -25,8 +26,8 @@ _HOME = {
 }
 _MODULES = (
     "bayes", "calibration", "costs", "data", "decisions", "engines", "errors", "features", "layouts",
-    "losses", "metrics", "objective", "persist", "plots", "records", "reductions", "report", "solvers",
-    "spaces", "testing",
+    "losses", "margins", "metrics", "objective", "persist", "plots", "records", "reductions", "report",
+    "solvers", "spaces", "testing",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_MODULES, "__version__"])

@@ -8,6 +8,7 @@
     ├── WrongType                a value has the wrong type          (also a TypeError)
     ├── Unsupported              two choices do not go together      (also a ValueError)
     │   ├── NoProbabilities      a loss estimates none               (also an AttributeError)
+    │   ├── NoSteps              a penalty is not one for steps      (also an AttributeError)
     │   └── NotSeparable         no hyperplanes keep classes apart   (C = ∞ asked for some)
     ├── ResourceLimit            it would not fit                    (also a MemoryError)
     ├── CannotWrite              a file could not be written         (also an OSError)
@@ -32,6 +33,7 @@ __all__ = [
     "ModelFileError",
     "NoLegalLabelling",
     "NoProbabilities",
+    "NoSteps",
     "NotConverged",
     "NotSeparable",
     "NumericalFailure",
@@ -118,6 +120,12 @@ class NoProbabilities(Unsupported, AttributeError):
     """The loss of a model estimates no probabilities. To scikit-learn ``predict_proba`` is then not there."""
 
     code = "no-probabilities"
+
+
+class NoSteps(Unsupported, AttributeError):
+    """The penalty of a model has no single steps. To scikit-learn ``partial_fit`` is then not there."""
+
+    code = "no-steps"
 
 
 class NotSeparable(Unsupported):

@@ -250,7 +250,10 @@ class Solution:
     objective: float
     gap: float
     relative_gap: float
-    status: str  # "converged" "max_iter" "time_limit" "stopped" "interrupted" "stalled" "separable"
+    status: (
+        str  # "converged" "max_iter" "time_limit" "stopped" "interrupted" "stalled" "separable",
+    )
+    # and of online learners "no mistakes" "epochs done"
     message: str
     solver: str
     passes: int
@@ -261,6 +264,16 @@ class Solution:
     @property
     def converged(self) -> bool:
         return self.status == "converged"
+
+    @property
+    def mistakes(self) -> list[int]:
+        """Of learners that learn from mistakes: how many each epoch had, which is what their history holds.
+
+        Wrong answers of classes, wrong tokens of sequences. All other solvers have none to report.
+        """
+        if self.solver not in ("perceptron", "passive_aggressive"):
+            return []
+        return [int(value) for _, value, _ in self.history]
 
 
 @dataclass(frozen=True, slots=True)

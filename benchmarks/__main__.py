@@ -20,7 +20,7 @@ from .common import (
 )
 
 COMPARISONS = (
-    "main_job", "softmax", "svm", "reductions", "tagging", "predict", "features", "memory", "larger",
+    "main_job", "softmax", "svm", "online", "reductions", "tagging", "predict", "features", "memory", "larger",
     "cold_start", "calibration", "threads",
 )  # fmt: skip
 SETS = (

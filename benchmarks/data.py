@@ -27,6 +27,7 @@ class Table:
     y: Any  # (n,) codes 0 … k−1
     X_test: Any = None
     extraction: float = 0.0
+    y_test: Any = None
 
     @property
     def k(self) -> int:
@@ -75,7 +76,8 @@ def _mnist(quick: bool) -> Table:
         numbers(f"{part}-images-idx3", 16).reshape(-1, 784)[:keep] / 255.0
         for part in ("train", "t10k")
     )
-    return Table("mnist", X, numbers("train-labels-idx1", 8)[:keep].astype(int), X_test)
+    y, y_test = (numbers(f"{part}-labels-idx1", 8)[:keep].astype(int) for part in ("train", "t10k"))
+    return Table("mnist", X, y, X_test, y_test=y_test)
 
 
 def _text(name: str, quick: bool) -> Table:
@@ -92,8 +94,10 @@ def _text(name: str, quick: bool) -> Table:
     vectorizer = TfidfVectorizer(sublinear_tf=True)
     X = vectorizer.fit_transform([row[-1] for row in train])
     seconds = time.perf_counter() - began
-    y = np.unique([row[1] for row in train], return_inverse=True)[1]
-    return Table(name, X, y, vectorizer.transform([row[-1] for row in test]), seconds)
+    classes, y = np.unique([row[1] for row in train], return_inverse=True)
+    y_test = np.searchsorted(classes, [row[1] for row in test])
+    X_test = vectorizer.transform([row[-1] for row in test])
+    return Table(name, X, y, X_test, seconds, y_test)
 
 
 _TEXT_FILES = {"20news": "20news-bydate.jsonl.xz", "clinc150": "clinc150.jsonl.xz"}

@@ -522,3 +522,45 @@ def bits_evaluate(S, code, share, C, y, weight, R, D, value):
             value[l] += c * (math.log1p(math.exp(-abs(m * S[i, l]))) + max(-m * S[i, l], 0.0))
             R[i, l] = -c * m * wrong
             D[i, l] = c / (1.0 + math.exp(-S[i, l])) / (1.0 + math.exp(S[i, l]))
+
+
+# kernels/online.py
+
+
+def mc_perceptron(X, y, k, epochs):
+    """The first notes' program, word for word; yields (W, b, mistakes) after every epoch."""
+    W, b = np.zeros((k, X.shape[1])), np.zeros(k)
+    for _ in range(epochs):
+        wrong = 0
+        for xi, yi in zip(X, y, strict=True):
+            y_hat = (W.dot(xi) + b).argmax()
+            if y_hat != yi:
+                W[yi] += xi
+                W[y_hat] -= xi
+                b[yi] += 1
+                b[y_hat] -= 1
+                wrong += 1
+        yield W.copy(), b.copy(), wrong
+
+
+def online_step(rule, W, b, x, y, s=1.0, C=1.0, rate=1.0):
+    """One visit by ``rule`` with a weight vector for each class; W and b change. Whether it was wrong."""
+    scores = [math.fsum(W[c] * x) + b[c] for c in range(len(W))]
+    others = [c for c in range(len(W)) if c != y]
+    best = max(others, key=lambda c: scores[c])
+    if rule == "perceptron":
+        winner = int(np.argmax(scores))
+        moves = [(winner, rate * s)] if winner != y else []
+    elif rule == "perceptron_sum":
+        moves = [(c, rate * s) for c in others if scores[c] >= scores[y]]
+    else:
+        loss = max(0.0, 1.0 - scores[y] + scores[best])
+        q = 2.0 * (x @ x + 1.0)
+        tau = min(C * s, loss / q) if rule == "pa1" else loss / (q + 1.0 / (2.0 * C * s))
+        moves = [(best, tau)]
+    for c, amount in moves:
+        W[y] += amount * x
+        W[c] -= amount * x
+        b[y] += amount
+        b[c] -= amount
+    return bool(moves) if rule.startswith("perceptron") else bool(scores[best] >= scores[y])

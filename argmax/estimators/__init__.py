@@ -3,6 +3,7 @@
 from .classifier import LinearClassifier, MulticlassSVM, SoftmaxRegression
 from .decoding import Explanation
 from .joint import JointClassifier
+from .perceptron import MulticlassPerceptron
 from .rows import RowScorer
 from .tagger import CRFTagger, SequenceTagger
 
@@ -11,6 +12,7 @@ __all__ = [
     "Explanation",
     "JointClassifier",
     "LinearClassifier",
+    "MulticlassPerceptron",
     "MulticlassSVM",
     "RowScorer",
     "SequenceTagger",

@@ -13,13 +13,15 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks, engines, losses, passes, surveys
-from ..errors import InvalidInput, NoProbabilities, NumericalFailure
+from ..errors import InvalidInput, NoProbabilities, NoSteps, NumericalFailure
 from ..kernels import compiled
 from ..layouts import Full, two_classes
 from ..objective import Objective
 from ..records import Floats, Solution, Structures, Truth
+from ..solvers import Report
 from ..spaces import Classes
 from . import answers, intake, resuming
+from .incremental import Steps, learn
 from .learner import ADVICE, Learner, Settings
 from .listeners import Bridge, CallbackSupportMixin, with_callbacks
 from .rows import RowScorer
@@ -48,6 +50,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
 
     _w: Floats
     _layout: Full
+    _walk: Steps | None = None  # what ``partial_fit`` goes on with
 
     # Fitting
 
@@ -77,9 +80,51 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
         """
         return self._path(Cs, X, y, sample_weight, example_cost)
 
+    # To scikit-learn a method that cannot answer must not be there: ``hasattr`` decides, hence properties.
+
+    @property
+    def partial_fit(self) -> Callable[..., Self]:
+        """One pass of single steps over some rows, on top of what earlier calls, or a ``fit``, have learned.
+
+        ``partial_fit(X, y, classes=None, sample_weight=None, grow=False)``. ``classes`` are all there will
+        be; without it, those of the first call. With ``grow`` classes never seen before are welcome in any
+        call, and so are new features, in columns after the known ones. Both begin with weights of zero.
+
+        The losses of online learners take their own steps, all others those of ``solvers.SGD``. Options of
+        these solvers count where ``solver`` is one of them; other solvers are for ``fit`` alone.
+
+        >>> import numpy as np
+        >>> from argmax import MulticlassPerceptron
+        >>> model = MulticlassPerceptron()
+        >>> _ = model.partial_fit(np.eye(2), ["cat", "dog"])
+        >>> _ = model.partial_fit(np.eye(3), ["cat", "dog", "ship"], grow=True)
+        >>> model.predict(np.eye(3)).tolist()
+        ['cat', 'dog', 'ship']
+        """
+        if self.penalty in ("l1", "elasticnet"):
+            raise NoSteps(
+                f"partial_fit: single steps know no penalty={self.penalty!r}. Use penalty='l2', or fit."
+            )
+        return self._partial_fit
+
+    def _partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        grow: bool = False,
+    ) -> Self:
+        attempt = copy.copy(self)
+        learn(attempt, X, y, classes, sample_weight, grow)
+        self._take(attempt)
+        return self
+
     @with_callbacks
     def _fit(self, X: Any, y: Any, sample_weight: Any, example_cost: Any) -> None:
         settings = self._settings()
+        if self._walk is not None:
+            self._walk = None
         with settings.engine.open() as crew:
             examples = intake.examples(
                 self, settings.loss, X, y, sample_weight, example_cost, settings.engine, crew
@@ -87,9 +132,8 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
             objective, units = self._objective(examples, settings)
             layout, classes = objective.problem.full, examples.classes
             bridge = Bridge(self, X, y, lambda w: self._attributes(layout, w, classes))
-            report = self._report(
-                [units.told(layout, listener) for listener in (*(self.callbacks or ()), bridge)]
-            )
+            listeners = [*(self.callbacks or ()), *([bridge] if bridge.listening else ())]
+            report = self._report([units.told(layout, listener) for listener in listeners])
             start, state = self._start(objective, classes)
             start = units.inside(layout, start)
             state = resuming.found(self.callbacks or (), objective, settings.solver) or state
@@ -98,9 +142,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
                 solution = _judged(objective, solution)
             except KeyboardInterrupt:
                 if report.w is not None:
-                    report.stop("interrupted", "interrupted")
-                    point = objective.at(report.w.copy())
-                    solution = report.solution(objective, point, "interrupted")
+                    solution = _best_so_far(objective, report)
                     self._accept(objective, solution, units, classes)
                 raise
         self._accept(objective, solution, units, classes)
@@ -250,8 +292,6 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
         places = self._answers(X, answers.best)
         return self.classes_[places]
 
-    # To scikit-learn a method that cannot answer must not be there: ``hasattr`` decides, hence properties.
-
     @property
     def predict_proba(self) -> Callable[[Any], Floats]:
         """P(y | x) for each row and class: softmax of the scores; for "ovr_log" σ of each, normalised."""
@@ -314,6 +354,15 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _best_so_far(objective: Objective, report: Report) -> Solution:
+    """What an interrupt leaves; an online learner minimises nothing, so no pass is spent on its value."""
+    assert report.w is not None
+    report.stop("interrupted", "interrupted")
+    if objective.problem.loss.online:
+        return report.online(report.w.copy(), report.solver)
+    return report.solution(objective, objective.at(report.w.copy()), "interrupted")
 
 
 def _nothing() -> Any:

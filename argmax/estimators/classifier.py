@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, final
 
 from .. import checks, losses
@@ -12,14 +13,12 @@ from .base import Classifier
 
 __all__ = ["LinearClassifier", "MulticlassSVM", "SoftmaxRegression"]
 
-OF_SEQUENCES = ("perceptron",)
-"""Losses that have no solver for classes."""
-
 MARGINS = "hinge", "weston_watkins", "squared_hinge"
 """Losses of support vector machines."""
 
 _PENALTY = """
-    penalty : "l2", "l1", "elasticnet" or None
+    penalty : "auto", "l2", "l1", "elasticnet" or None
+        "auto" is "l2", and none for online learners, which take no other.
         ½‖w‖², ‖w‖₁, or l1_ratio ‖w‖₁ + (1 − l1_ratio) ½‖w‖². The intercept is not penalised, but for the
         hinges, where it is the weight of a column of ones, as in LIBLINEAR.
     l1_ratio : float, only with "elasticnet"
@@ -32,8 +31,8 @@ _SHARED = """
     fit_intercept : bool
     class_weight : dict, "balanced" or None
         Multiplies the weights of the rows of each class.
-    solver : "auto", "dual", "lbfgs", "newton", "newton_cg", "proximal", "smoothing", or a Solver
-        All reach the same optimum; ``solution_.solver`` says which one ran.
+    solver : "auto", "dual", "lbfgs", "newton", "newton_cg", "proximal", "smoothing", "sgd", or a Solver
+        All reach the same optimum ("sgd" its neighbourhood); ``solution_.solver`` says which one ran.
     tol : float, default 1e-4
         Stop when the objective is provably within tol · F(0) of its minimum, whatever the start.
     max_iter : int, default 1000
@@ -46,7 +45,8 @@ _SHARED = """
     dtype : None, "float32" or "float64"
         None keeps float32 rows in float32 and makes everything else float64.
     random_state : int, RandomState, Generator or None
-        Orders the visits of "dual"; the other solvers do not use it. None is 0: fits repeat.
+        Orders the visits of "dual", "sgd" and online learners; other solvers do not use it. None is 0: fits
+        repeat.
     callbacks : list of callables or None
         Each is called with a ``solvers.Progress`` after every pass; returning True stops the fit.
     verbose : int
@@ -58,6 +58,20 @@ _SHARED = """
     solution_ : Solution
         ``.objective .gap .relative_gap .status .message .solver .passes .seconds .history``
 """
+
+
+def check_steps(loss: losses.Loss, C: Any, penalty: str | None) -> None:
+    """Refuse what an online learner would have to ignore."""
+    if penalty not in ("auto", None):
+        raise Unsupported(
+            f"loss {loss.name!r} takes no penalty (w = 0 would be its optimum); got {penalty!r}. Use "
+            "penalty='auto'; max_iter is what keeps it from fitting too closely."
+        )
+    if loss.name in ("pa1", "pa2"):
+        if not checks.number("C", C, 0.0, open_low=True) < math.inf:
+            raise Unsupported(f"loss {loss.name!r} needs a finite C. Use a large one, such as 1e6.")
+    elif C != 1.0:
+        raise Unsupported(f"loss {loss.name!r} has no penalty and would ignore C={C!r}. Use C=1.0.")
 
 
 @final
@@ -72,6 +86,11 @@ class LinearClassifier(Classifier):
         "hinge": Crammer and Singer's SVM, max_c (s_c + cost_c) − s_y. "weston_watkins": the sum of hinges.
         "squared_hinge": one squared hinge for each label, as LinearSVC has it.
         "ovr_log": one logistic regression for each label. "squared": linear regression on codes ±1.
+        Online learners, which take steps and minimise nothing: "perceptron" moves from the winner to the
+        truth, "perceptron_sum" from every class ahead of it, "pa1" and "pa2" as far as a margin of 1 asks and
+        C allows. They end after a pass without a mistake, or after max_iter (20 is a good number); they have
+        no certificate and do not use tol. Their answer depends on the order of the rows, so a weight of 2
+        scales the steps of a row, which is not the same as having it twice.
     cost : (k, k) table or None, only with "hinge" and "softmax_margin"
         cost[y, c] is what answering c costs where y is right, labels in the order of ``classes_``; None: 1
         for every wrong answer.
@@ -93,7 +112,7 @@ class LinearClassifier(Classifier):
         self,
         loss: str | losses.Loss = "log",
         C: float = 1.0,
-        penalty: str | None = "l2",
+        penalty: str | None = "auto",
         l1_ratio: float | None = None,
         cost: Any = None,
         fit_intercept: bool = True,
@@ -131,13 +150,11 @@ class LinearClassifier(Classifier):
 
     def _loss(self) -> losses.Loss:
         loss = losses.get(self.loss)
-        if loss.name in OF_SEQUENCES:
-            raise Unsupported(
-                f"loss {loss.name!r} is one of SequenceTagger so far. LinearClassifier has loss='log'."
-            )
         if self.cost is not None and not loss.takes_cost:
             raise Unsupported(f"loss {loss.name!r} has no cost and would ignore it. Use cost=None.")
-        if not loss.smooth and self.penalty != "l2":
+        if loss.online:
+            check_steps(loss, self.C, self.penalty)
+        elif not loss.smooth and self.penalty not in ("auto", "l2"):
             raise Unsupported(
                 f"loss {loss.name!r} has a margin only against penalty='l2'; got {self.penalty!r}. Use 'l2' "
                 "(C=inf for a hard margin), or loss='squared_hinge'."

@@ -14,7 +14,7 @@ from ..losses import Loss
 from ..passes import Problem
 from ..records import Floats, Truth
 
-__all__ = ["elsewhere", "examples", "inspected", "same_features"]
+__all__ = ["costs_of", "elsewhere", "examples", "inspected", "same_features"]
 
 
 def examples(
@@ -79,7 +79,7 @@ def _held(
     weight = checks.sample_weight(sample_weight, n)
     classes, codes = checks.labels(estimator, y, n)
     weight = checks.class_weights(estimator.class_weight, classes, codes, weight)
-    cost, prices = _costs(estimator.cost, loss, example_cost, n, len(classes))
+    cost, prices = costs_of(estimator.cost, loss, example_cost, n, len(classes))
     used = weight > 0
     if not used.all():  # a row without weight is a row that is not there
         rows, weight, codes = chosen(rows, used), weight[used], codes[used]
@@ -91,7 +91,7 @@ def _held(
     return Held(rows, Truth(labels, weights, cost, prices=prices), classes)
 
 
-def _costs(
+def costs_of(
     cost: Any, loss: Loss, example_cost: Any, n: int, k: int
 ) -> tuple[Floats | None, Floats | None]:
     """A table of costs (k, k), or costs of each example (n, k), where the loss has some."""

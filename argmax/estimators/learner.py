@@ -126,7 +126,7 @@ class Learner(BaseEstimator, ABC):
     def _settings(self) -> Settings:
         loss = self._loss()
         C = checks.number("C", self.C, 0.0, open_low=True)
-        l1, l2 = self._penalty()
+        l1, l2 = self._penalty(loss)
         solver = solvers.get(self.solver)
         if getattr(solver, "seed", 0) is None:
             solver = copy.copy(solver)
@@ -140,9 +140,9 @@ class Learner(BaseEstimator, ABC):
         engine = engines.Threads(self.n_threads) if self.engine is None else self.engine
         return Settings(loss, solver, engine, C, l1, l2)
 
-    def _penalty(self) -> tuple[float, float]:
+    def _penalty(self, loss: losses.Loss) -> tuple[float, float]:
         """l1 and l2 of the objective."""
-        checks.choice("penalty", self.penalty, ("l2", "l1", "elasticnet", None))
+        checks.choice("penalty", self.penalty, ("auto", "l2", "l1", "elasticnet", None))
         if self.penalty != "elasticnet" and self.l1_ratio is not None:
             raise Unsupported(
                 f"l1_ratio={self.l1_ratio!r} would be ignored with penalty={self.penalty!r}. "
@@ -153,7 +153,8 @@ class Learner(BaseEstimator, ABC):
                 raise InvalidInput("penalty='elasticnet' needs l1_ratio, a number from 0 to 1.")
             ratio = checks.number("l1_ratio", self.l1_ratio, 0.0, 1.0)
             return ratio, 1.0 - ratio
-        return {"l2": (0.0, 1.0), "l1": (1.0, 0.0), None: (0.0, 0.0)}[self.penalty]
+        penalty = (None if loss.online else "l2") if self.penalty == "auto" else self.penalty
+        return {"l2": (0.0, 1.0), "l1": (1.0, 0.0), None: (0.0, 0.0)}[penalty]
 
     def _seed(self) -> int:
         """random_state as a seed; None is 0, so that a fit repeats to the bit."""

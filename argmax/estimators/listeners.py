@@ -45,9 +45,13 @@ class Bridge:
             self.context = estimator._init_callback_context(max_subtasks=None)
             self.context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
 
+    @property
+    def listening(self) -> bool:
+        """Whether there is anybody to tell: weights that nobody looks at need not be made."""
+        return self.context is not None and bool(getattr(self.estimator, "_skl_callbacks", None))
+
     def __call__(self, progress: Progress) -> bool:
-        if self.context is None or not getattr(self.estimator, "_skl_callbacks", None):
-            return False
+        assert self.context is not None
         task = self.context.subcontext(task_name="pass")
         task.call_on_fit_task_begin(estimator=self.estimator, X=self.X, y=self.y)
         return bool(

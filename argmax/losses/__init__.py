@@ -8,7 +8,8 @@ With A = max or log-sum-exp, on every space:   loss = A(score + cost) − A(scor
     hinge            max   yes    argmax of score + cost − truth  SVM; structured SVM
     perceptron       max   no     argmax − truth                  (averaged) perceptron
 
-Of single labels only (``flat``): ``weston_watkins``, ``squared_hinge``, ``squared``, ``ovr_log``.
+Of single labels only (``flat``): ``weston_watkins``, ``squared_hinge``, ``squared``, ``ovr_log``; and for
+online learners (``online``): ``perceptron_sum``, ``pa1``, ``pa2``.
 
 A loss declares what it is (smooth, convex, with or without a cost) and fills residuals; it knows spaces,
 but neither features nor weights. The same few lines serve classes and sequences.
@@ -19,6 +20,7 @@ from __future__ import annotations
 from ..errors import InvalidInput
 from .base import Curvature, Loss
 from .flat import OvrLog, Squared, SquaredHinge, WestonWatkins
+from .online import PassiveAggressive1, PassiveAggressive2, PerceptronSum
 from .structured import Hinge, Log, Perceptron, SoftmaxMargin
 
 __all__ = [
@@ -27,7 +29,10 @@ __all__ = [
     "Log",
     "Loss",
     "OvrLog",
+    "PassiveAggressive1",
+    "PassiveAggressive2",
     "Perceptron",
+    "PerceptronSum",
     "SoftmaxMargin",
     "Squared",
     "SquaredHinge",
@@ -39,6 +44,7 @@ _BY_NAME = {
     loss.name: loss
     for loss in (
         Log(), SoftmaxMargin(), Hinge(), Perceptron(), WestonWatkins(), SquaredHinge(), Squared(), OvrLog(),
+        PerceptronSum(), PassiveAggressive1(), PassiveAggressive2(),
     )
 }  # fmt: skip
 

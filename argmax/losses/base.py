@@ -73,6 +73,9 @@ class Loss(ABC):
     structured: bool = True  # defined on every space, or else on single labels only
     relative: bool = True  # only differences between scores matter: a shift of all changes nothing
     curvature: Curvature | None = None  # of smooth losses over classes
+    online: bool = (
+        False  # steps are taken along it and nothing is minimised: no penalty, no certificate
+    )
 
     @abstractmethod
     def evaluate(self, space: Space, scores: Scores, truth: Truth, residual: Scores) -> Floats:

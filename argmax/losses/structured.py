@@ -217,3 +217,4 @@ class Perceptron(_Max):
 
     name = "perceptron"
     takes_cost = False
+    online = True

@@ -18,7 +18,12 @@ from numpy.typing import NDArray
 
 from .. import checks, costs
 from ..errors import ModelFileError
-from ..estimators import LinearClassifier, MulticlassSVM, SoftmaxRegression
+from ..estimators import (
+    LinearClassifier,
+    MulticlassPerceptron,
+    MulticlassSVM,
+    SoftmaxRegression,
+)
 from ..layouts import Full, two_classes
 from .checked import Room, finite, same_keys, take
 from .container import Tensors
@@ -28,7 +33,10 @@ from .solutions import rebuilt_solution, solution_parts
 
 __all__ = ["CLASSIFIERS", "classifier_parts", "rebuilt_classifier"]
 
-CLASSIFIERS = {kind.__name__: kind for kind in (LinearClassifier, MulticlassSVM, SoftmaxRegression)}
+CLASSIFIERS = {
+    kind.__name__: kind
+    for kind in (LinearClassifier, MulticlassPerceptron, MulticlassSVM, SoftmaxRegression)
+}
 
 DOCUMENT = ("estimator", "parameters", "left_out", "classes", "layout", "solution")
 LAYOUT = ("intercept", "free_intercept", "sparse", "precise")

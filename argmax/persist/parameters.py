@@ -31,6 +31,8 @@ TYPES: dict[str, tuple[type, ...]] = {
     "cost": NOTHING,
     "cost_per": WORD,
     "fit_intercept": FLAG,
+    "average": FLAG,
+    "shuffle": FLAG,
     "pairs": WORD,
     "constraints": WORD + NOTHING,
     "order": WHOLE,

@@ -7,7 +7,9 @@
     Newton      the full Hessian: few weights
     Proximal    l1 and elastic net
     OrthantWise l1 and elastic net of sequences
-    Perceptron  the averaged perceptron: sequences
+    SGD         stochastic gradients: many rows, and a first answer soon
+    Perceptron  the averaged perceptron
+    PassiveAggressive  its relatives that want a margin
     FrankWolfe  the structured SVM, with its duality gap: sequences
     Subgradient the structured SVM by stochastic subgradients: sequences
     Smoothing   the hinges of classes with their corners rounded off: few features, any scale
@@ -23,9 +25,11 @@ from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
 from .orthant import OrthantWise
+from .passive_aggressive import PassiveAggressive
 from .perceptron import Perceptron
 from .proximal import Proximal
 from .report import Keeper, Progress, Report, Snapshot
+from .sgd import SGD
 from .smoothing import Smoothing
 from .subgradient import Subgradient
 
@@ -38,10 +42,12 @@ __all__ = [
     "Newton",
     "NewtonCG",
     "OrthantWise",
+    "PassiveAggressive",
     "Perceptron",
     "Progress",
     "Proximal",
     "Report",
+    "SGD",
     "Smoothing",
     "Snapshot",
     "Solver",
@@ -52,8 +58,8 @@ __all__ = [
 _BY_NAME: dict[str, type[Solver]] = {
     solver.name: solver
     for solver in (
-        Auto, Dual, FrankWolfe, LBFGS, Newton, NewtonCG, OrthantWise, Perceptron, Proximal, Smoothing,
-        Subgradient,
+        Auto, Dual, FrankWolfe, LBFGS, Newton, NewtonCG, OrthantWise, PassiveAggressive, Perceptron, Proximal,
+        SGD, Smoothing, Subgradient,
     )
 }  # fmt: skip
 

@@ -16,6 +16,7 @@ from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
 from .orthant import OrthantWise
+from .passive_aggressive import PassiveAggressive
 from .perceptron import Perceptron
 from .proximal import Proximal
 from .report import Report
@@ -50,8 +51,12 @@ class Auto(Solver):
 
     def choose(self, objective: Objective) -> tuple[Solver, str]:
         """The solver for this objective, and the reason in one sentence."""
-        if objective.problem.loss.name == "perceptron":
+        if objective.problem.loss.name in ("perceptron", "perceptron_sum"):
             return Perceptron(seed=self.seed), "the loss is that of the perceptron"
+        if objective.problem.loss.name in ("pa1", "pa2"):
+            return PassiveAggressive(
+                seed=self.seed
+            ), "the loss is that of a passive-aggressive learner"
         if not objective.problem.loss.smooth and isinstance(objective.problem.layout, Full):
             return self._of_hinges(objective)
         if objective.problem.loss.name == "hinge":

@@ -1,12 +1,21 @@
-"""What solvers that visit single sequences ask for."""
+"""What solvers that visit single examples ask for, and epochs of those that learn classes from mistakes."""
 
 from __future__ import annotations
 
-from ..errors import Unsupported
-from ..layouts import Pairs
-from ..objective import Objective
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
-__all__ = ["check_online"]
+import numpy as np
+
+from ..errors import Unsupported
+from ..layouts import Full, Pairs
+from ..objective import Objective
+from ..records import Floats, Solution
+from .report import Report
+
+__all__ = ["check_online", "check_rows", "finish", "row_epochs", "stoppable"]
 
 
 def check_online(solver: str, loss: str, objective: Objective, penalised: bool = True) -> None:
@@ -29,3 +38,60 @@ def check_online(solver: str, loss: str, objective: Objective, penalised: bool =
         )
     if layout.states not in (0, layout.labels):
         raise Unsupported(f"loss={loss!r} has transitions of order 1. Use order=1, or loss='log'.")
+
+
+def check_rows(solver: str, losses: tuple[str, ...], objective: Objective) -> None:
+    """One sentence before any work: one of these losses, over rows and classes."""
+    given = objective.problem.loss.name
+    if given not in losses or not isinstance(objective.problem.layout, Full):
+        names = " and ".join(f"loss={name!r}" for name in losses)
+        raise Unsupported(f"solver {solver!r} belongs to {names}; the loss is {given!r}.")
+    if not objective.random_access:
+        raise Unsupported(
+            f"loss={given!r} learns from rows in the memory of this process. Pass arrays, or use partial_fit "
+            "piece by piece."
+        )
+
+
+def row_epochs(
+    solver: str,
+    objective: Objective,
+    start: Floats,
+    report: Report,
+    *,
+    rate: float,
+    shuffle: bool,
+    average: bool,
+    seed: int | None,
+) -> Solution:
+    """Epochs over single rows until one has no mistake, or to a limit; no gap, as nothing is minimised."""
+    from ..passes.online import RowWalk
+
+    report.solver = solver
+    walk = RowWalk(objective.shards, objective.problem, start, average)
+    rng, rows = np.random.default_rng(seed or 0), np.arange(len(walk))
+    with stoppable(walk, report):
+        while True:
+            wrong = walk.perceive(rng.permutation(rows) if shuffle else rows, objective.C, rate)
+            w = walk.mean() if report.callbacks else start
+            if finish(report, wrong, report(objective, w, wrong, math.inf)):
+                return report.online(walk.mean(), solver)
+
+
+@contextmanager
+def stoppable(walk: Any, report: Report) -> Iterator[None]:
+    """Weights cost a sweep to make, so they are made where somebody listens; an interrupt wants them too."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        report.w = walk.mean() if report.passes else None
+        raise
+
+
+def finish(report: Report, wrong: int, asked: bool) -> bool:
+    """Whether an epoch with so many mistakes was the last one, and the words for it."""
+    if not wrong:
+        report.status, report.message = "no mistakes", "an epoch without a mistake"
+    elif report.status == "max_iter":
+        report.status, report.message = "epochs done", f"made its {report.passes} epochs"
+    return asked or not wrong

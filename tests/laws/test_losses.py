@@ -13,7 +13,12 @@ from argmax.spaces import Chain, Classes
 from argmax.testing import BruteForce, check_loss, random_scores
 
 EVERYWHERE = [losses.get(name) for name in ("log", "softmax_margin", "hinge", "perceptron")]
-FLAT = [losses.get(name) for name in ("weston_watkins", "squared_hinge", "squared", "ovr_log")]
+FLAT = [
+    losses.get(name)
+    for name in (
+        "weston_watkins", "squared_hinge", "squared", "ovr_log", "perceptron_sum", "pa1", "pa2",
+    )
+]  # fmt: skip
 SMOOTHED = [smoothed(losses.get(name), 0.5) for name in ("hinge", "weston_watkins")]
 every_loss = pytest.mark.parametrize("loss", EVERYWHERE + FLAT, ids=lambda loss: loss.name)
 structured = pytest.mark.parametrize("loss", EVERYWHERE, ids=lambda loss: loss.name)

@@ -30,7 +30,7 @@ PIPELINE = (
     ("reductions",),
 )
 FOUNDATION = {"errors", "records", "tags", "checks"}
-ARRAYS = {"calibration", "decisions", "shift", "bounds", "metrics"}
+ARRAYS = {"calibration", "decisions", "shift", "bounds", "margins", "metrics"}
 FACES = {"plots", "report", "cli"}
 BESIDE = {  # parts beside the pipeline, and what each may import
     "bayes": FOUNDATION

@@ -18,7 +18,7 @@ def test_a_solver_by_name_or_itself(name):
     assert repr(solver).startswith(type(solver).__name__ + "(")
 
 
-@pytest.mark.parametrize("wrong", ["sgd", "LBFGS", "", None, 3, solvers.LBFGS])
+@pytest.mark.parametrize("wrong", ["sdg", "LBFGS", "", None, 3, solvers.LBFGS])
 def test_an_unknown_solver_lists_the_known_ones(wrong):
     with pytest.raises(
         InvalidInput, match=r"solver must be one of \['auto', 'dual', 'frank_wolfe'"

@@ -1,0 +1,13 @@
+"""The page about online learners keeps its word: its code prints what it shows."""
+
+import doctest
+
+from tests.surface.test_docs import DOCS
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def test_the_code_prints_what_the_page_shows():
+    found = doctest.testfile(str(DOCS / "online.md"), module_relative=False, optionflags=FLAGS)
+    assert found.attempted > 20
+    assert found.failed == 0
