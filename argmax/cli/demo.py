@@ -13,6 +13,7 @@ from typing import Any
 from ..data.corpus import write_sentences
 from ..data.samples import write_tickets
 from ..errors import InvalidInput
+from .calibrate import run as calibrate
 from .check import run as check
 from .console import Console
 from .evaluate import run as evaluate
@@ -35,6 +36,7 @@ COMMANDS = (
     "argmax train tickets.csv --target team",
     "argmax evaluate model.argmax new.csv --target team",
     f"argmax explain model.argmax {shlex.quote(TICKET)} --top 8",
+    "argmax calibrate model.argmax new.csv --target team",
     "argmax check tagged.conll new.conll",
     "argmax train tagged.conll -o tagger.argmax --report tagging.html",
     "argmax evaluate tagger.argmax new.conll",
@@ -43,7 +45,7 @@ COMMANDS = (
 
 
 def run(output: str | None, console: Console) -> int:
-    """Check, train, evaluate and explain; every command is printed as it would be typed."""
+    """Check, train, evaluate, explain, calibrate; every command is printed as it would be typed."""
     folder = _folder(output)
     results: list[dict[str, Any]] = []
     with contextlib.chdir(folder):
@@ -63,7 +65,8 @@ def run(output: str | None, console: Console) -> int:
     console.say("All of this again, by hand:")
     console.say(f"  cd {shlex.quote(folder)}")
     for command in COMMANDS:
-        console.say(f"  {command}{' --force' if ' train ' in command else ''}")
+        again = " train " in command or " calibrate " in command
+        console.say(f"  {command}{' --force' if again else ''}")
     console.result({"folder": folder, "reports": reports, "commands": COMMANDS, "results": results})
     return status
 
@@ -81,7 +84,7 @@ def _folder(output: str | None) -> str:
 def _steps() -> dict[str, Callable[[Console], int]]:
     """What each command calls."""
     read: list[str] = []
-    checked, trained, evaluated, explained, *on_sentences = COMMANDS
+    checked, trained, evaluated, explained, calibrated, *on_sentences = COMMANDS
     return {
         checked: lambda console: check("tickets.csv", "new.csv", "team", [], read, console),
         trained: lambda console: train(console, data="tickets.csv", target="team", typed=trained),
@@ -89,6 +92,17 @@ def _steps() -> dict[str, Callable[[Console], int]]:
             "model.argmax", "new.csv", "team", None, None, read, None, False, evaluated, console
         ),
         explained: lambda console: explain("model.argmax", TICKET, None, None, 8, read, console),
+        calibrated: lambda console: calibrate(
+            "model.argmax",
+            "new.csv",
+            "team",
+            "auto",
+            "calibrated.argmax",
+            read,
+            None,
+            False,
+            console,
+        ),
         **_sentence_steps(on_sentences),
     }
 
