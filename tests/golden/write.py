@@ -14,8 +14,17 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from argmax import LinearClassifier, SoftmaxRegression, save, solvers
-from argmax.features import Table
+from argmax import (
+    CRFTagger,
+    LinearClassifier,
+    MulticlassSVM,
+    SequenceTagger,
+    SoftmaxRegression,
+    save,
+    solvers,
+)
+from argmax.calibration import Calibrated
+from argmax.features import Table, Templates
 from argmax.persist.container import SCHEMA
 
 FOLDER = Path(__file__).parent
@@ -27,6 +36,8 @@ FRAME = {
     "city": [["Oslo", "Rome", "Zürich"][i % 3] for i in range(20)],
     "note": [["a good day", "a bad day", "naïve night", "good night"][i % 4] for i in range(20)],
 }
+SENTENCES = [["the", "dog", "barks"], ["a", "Hund", "schläft"], ["dogs", "bark"], ["the", "dog"]]
+TAGS = [["D", "N", "V"], ["D", "N", "V"], ["N", "V"], ["D", "N"]]
 KINDS = {"size": "number", "city": "category", "note": "text"}
 
 
@@ -42,7 +53,33 @@ def models() -> dict[str, tuple[Any, Any]]:
         "objects": (LinearClassifier(C=np.inf).fit(X, words.astype(object)), X),
         "table": (Pipeline([("t", Table(KINDS)), ("m", LinearClassifier())]).fit(FRAME, Y), FRAME),
         "hashed": (Pipeline([("t", hashed), ("m", SoftmaxRegression())]).fit(FRAME, Y), FRAME),
+        "margin": (MulticlassSVM(cost=[[0, 2, 1], [1, 0, 1], [3, 1, 0]]).fit(X, Y), X),
+        "calibrated": (Calibrated(SoftmaxRegression(), "vector", cv=2).fit(X, Y), X),
+        "tagger": (CRFTagger(constraints=[("V", "D")]).fit(SENTENCES, TAGS), SENTENCES),
+        "templates": (
+            SequenceTagger(
+                Templates(["word[0]", "suffix(word[0],1)"], hash_bits=6), loss="hinge"
+            ).fit(SENTENCES, TAGS),
+            SENTENCES,
+        ),
     }
+
+
+def answers_of(model: Any, rows: Any) -> dict[str, Any]:
+    """What a model says of these rows: labels of tokens with chances, chances of classes, or scores."""
+    found = {"classes": model.classes_.tolist()}
+    if rows is SENTENCES:
+        chances = np.concatenate(model.predict_marginals(rows)).tolist()
+        return {**found, "labels": model.predict(rows), "probabilities": chances}
+    if isinstance(model, MulticlassSVM):
+        return {**found, "scores": model.decision_function(rows).tolist()}
+    return {**found, "probabilities": model.predict_proba(rows).tolist()}
+
+
+def rows_of(name: str) -> Any:
+    """The rows that the model of a file is asked about."""
+    kinds = {"table": FRAME, "hashed": FRAME, "tagger": SENTENCES, "templates": SENTENCES}
+    return kinds.get(name.split("-", 2)[2], X)
 
 
 def main() -> None:
@@ -50,11 +87,8 @@ def main() -> None:
         path = FOLDER / f"schema-{SCHEMA}-{name}.argmax"
         if not path.exists():
             save(model, path)
-            answers = {
-                "classes": model.classes_.tolist(),
-                "probabilities": model.predict_proba(rows).tolist(),
-            }
-            path.with_suffix(".json").write_text(json.dumps(answers) + "\n", encoding="utf-8")
+            answers = json.dumps(answers_of(model, rows), ensure_ascii=False)
+            path.with_suffix(".json").write_text(answers + "\n", encoding="utf-8")
             print(f"wrote {path.name}")
 
 
