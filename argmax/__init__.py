@@ -25,9 +25,9 @@ _HOME = {
     "save": "persist",
 }
 _MODULES = (
-    "bayes", "calibration", "costs", "data", "decisions", "engines", "errors", "features", "layouts",
-    "losses", "margins", "metrics", "objective", "persist", "plots", "records", "reductions", "report",
-    "solvers", "spaces", "testing",
+    "bayes", "bounds", "calibration", "costs", "data", "decisions", "engines", "errors", "features",
+    "layouts", "losses", "margins", "metrics", "objective", "persist", "plots", "records",
+    "reductions", "report", "solvers", "spaces", "testing",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_MODULES, "__version__"])

@@ -330,6 +330,53 @@ def _calibrate(
     _run(context, json, quiet)
 
 
+@app.command("bounds")
+def _bounds(
+    context: typer.Context,
+    model: Annotated[
+        str | None, Argument(metavar="MODEL", help="A file that `argmax train` wrote.")
+    ] = None,
+    data: Annotated[
+        str | None, Argument(metavar="DATA", help="The file that it was trained on.")
+    ] = None,
+    test: Annotated[
+        str,
+        Option(metavar="SHARE|FILE", help="Rows held out: as `argmax train` was told, or a file."),
+    ] = "0.2",
+    seed: Annotated[int, Option(min=0, help="Of the choice of held-out rows, as in train.")] = 0,
+    target: Annotated[
+        str | None, Option(metavar="COLUMN", help="The column of the labels, if it is not plain.")
+    ] = None,
+    delta: Annotated[float, Option(help="The chance that a promise may fail.")] = 0.05,
+    radius: Annotated[
+        float | None, Option(help="No row of features, ever, is longer (if you know).")
+    ] = None,
+    rho: Annotated[
+        float | None, Option(help="A margin that you fixed before you saw the rows.")
+    ] = None,
+    plan: Annotated[
+        float | None, Option(metavar="GAP", help="How many rows make the gap this small.")
+    ] = None,
+    features: Annotated[
+        int | None, Option(metavar="N", min=1, help="With --plan and no model: how many features.")
+    ] = None,
+    classes: Annotated[
+        int | None, Option(metavar="K", min=2, help="With --plan and no model: how many classes.")
+    ] = None,
+    read: Read = [],  # noqa: B006, typer copies it
+    memory: Memory = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say what theory promises for a model.
+
+    Every generalisation bound in its correct form, with its assumptions ticked, crossed or open, and
+    "vacuous" where it says nothing; and a perceptron's mistakes against their bound. With --plan: how many
+    rows are needed.
+    """
+    _run(context, json, quiet)
+
+
 @app.command("explain")
 def _explain(
     context: typer.Context,

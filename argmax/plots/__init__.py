@@ -1,5 +1,6 @@
 """Pictures, drawn with matplotlib, which is imported when the first one is asked for."""
 
+from .bounds import promises
 from .comparison import four_classes, reductions_compared
 from .geometry import Border, Vertex, borders, vertices
 from .losses import losses
@@ -25,6 +26,7 @@ __all__ = [
     "perceptron_mistakes",
     "posterior_lines",
     "predictive_bands",
+    "promises",
     "reductions_compared",
     "reliability",
     "reliability_by_class",

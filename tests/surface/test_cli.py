@@ -35,6 +35,7 @@ def test_the_commands_of_the_main_job():
         "predict",
         "evaluate",
         "calibrate",
+        "bounds",
         "explain",
         "info",
     ]
