@@ -109,7 +109,8 @@ def mistake_bound(
     if not gamma > 0.0:
         return math.inf
     longer = 1.0 + (offset / constant) ** 2 if constant else 1.0
-    return (1.0 if classes == 2 else 2.0) * (radius**2 + constant**2) * longer / gamma**2
+    square = (radius**2 + constant**2) * longer
+    return (1.0 if classes == 2 else 2.0) * (square / gamma / gamma)  # gamma² might be 0
 
 
 @final

@@ -5,7 +5,7 @@ from .comparison import four_classes, reductions_compared
 from .geometry import Border, Vertex, borders, vertices
 from .losses import losses
 from .margins import margin_sweep, margin_width
-from .mistakes import hardest, mistakes_bound, perceptron_mistakes
+from .mistakes import hardest, perceptron_mistakes
 from .posteriors import decision_boundaries, posterior_lines, predictive_bands
 from .probabilities import cost_curve, reliability, reliability_by_class
 from .regions import decision_regions
@@ -22,7 +22,6 @@ __all__ = [
     "losses",
     "margin_sweep",
     "margin_width",
-    "mistakes_bound",
     "perceptron_mistakes",
     "posterior_lines",
     "predictive_bands",

@@ -8,7 +8,6 @@ from sklearn.datasets import load_iris, make_blobs
 
 from argmax import OneVsOne, OneVsRest, SoftmaxRegression, plots
 from argmax.errors import InvalidInput, MissingExtra
-from argmax.plots.mistakes import _mistakes
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -67,12 +66,10 @@ def test_every_convex_loss_but_the_perceptrons_bounds_zero_one():
     assert np.all(LOSSES["log"](z) / np.log(2) >= LOSSES["zero-one"](z) - 1e-12)
 
 
-@pytest.mark.parametrize("n", [8, 32, 128])
-def test_the_bound_on_mistakes_is_attained_and_never_exceeded(n):
-    X, y = plots.hardest(n)
-    bound = plots.mistakes_bound(X, y, np.array([-np.ones(n), np.ones(n)]))
-    assert _mistakes(X, y, 2) == round(bound) == n
-    assert _mistakes(X, y, 2) > bound / 2  # (R/γ)² alone is wrong
+def test_the_picture_of_mistakes_shows_the_bound_attained():
+    made, bound, half = (line.get_ydata() for line in plots.perceptron_mistakes((8, 32)).lines)
+    assert np.allclose(made, bound)
+    assert np.all(made > half)  # (R/γ)² alone is wrong
 
 
 def test_refusals(monkeypatch):
