@@ -32,7 +32,7 @@ def light(i: int) -> tuple[float, float, float]:
 def pyplot() -> Any:
     """matplotlib's pyplot, or how to install it."""
     try:
-        from matplotlib import pyplot as plt
+        import matplotlib.pyplot as plt
     except ImportError as error:
         raise MissingExtra('pictures need matplotlib: pip install "argmax[plot]".') from error
     return plt
