@@ -13,6 +13,7 @@ TREE = {
     "WrongType": TypeError,
     "Unsupported": ValueError,
     "NoProbabilities": AttributeError,
+    "NoSteps": AttributeError,
     "NotSeparable": ValueError,
     "ResourceLimit": MemoryError,
     "CannotWrite": OSError,
