@@ -27,7 +27,7 @@ _HOME = {
 _MODULES = (
     "bayes", "bounds", "calibration", "costs", "data", "decisions", "engines", "errors", "features",
     "layouts", "losses", "margins", "metrics", "objective", "persist", "plots", "records",
-    "reductions", "report", "solvers", "spaces", "testing",
+    "reductions", "report", "shift", "solvers", "spaces", "testing",
 )  # fmt: skip
 
 __all__ = sorted([*_HOME, *_MODULES, "__version__"])

@@ -16,7 +16,7 @@ from ..records import Floats, Ints
 from .passes import Rows
 from .readout import Readout
 
-__all__ = ["Calibrator", "Scaling", "as_scores"]
+__all__ = ["Calibrator", "Scaling", "as_scores", "columns_of"]
 
 
 def as_scores(given: Any, on: str = "scores") -> Floats:
@@ -52,7 +52,7 @@ class Calibrator(BaseEstimator, ABC):
         table = as_scores(scores, self.on)
         if not len(table):
             raise InvalidInput("scores has no rows. Pass at least one row to calibrate on.")
-        column = _columns(truth, classes, table.shape)
+        column = columns_of(truth, classes, table.shape)
         weight = None
         if sample_weight is not None:
             weight = checks.sample_weight(sample_weight, len(table))
@@ -95,7 +95,7 @@ class Scaling(Calibrator):
         """The best A and b."""
 
 
-def _columns(truth: Any, classes: Any, shape: tuple[int, int]) -> Ints:
+def columns_of(truth: Any, classes: Any, shape: tuple[int, int]) -> Ints:
     """The column of each row's truth, every one of them known."""
     n, k = shape
     if classes is None:

@@ -377,6 +377,54 @@ def _bounds(
     _run(context, json, quiet)
 
 
+@app.command("shift")
+def _shift(
+    context: typer.Context,
+    model: Model,
+    new: Annotated[
+        str, Argument(metavar="NEW", help="Rows from where the model is used; no labels.")
+    ],
+    validation: Annotated[
+        str,
+        Option(metavar="FILE", help="Rows with labels that the model has not learned from."),
+    ],
+    test: Annotated[
+        float,
+        Option(
+            metavar="SHARE",
+            min=0,
+            max=1,
+            help="--validation is the file trained on: take the share that training held out.",
+        ),
+    ] = 0.0,
+    seed: Annotated[int, Option(min=0, help="Of that share, as in training.")] = 0,
+    target: Annotated[
+        str | None, Option(metavar="COLUMN", help="The column of the labels, if it is not plain.")
+    ] = None,
+    adapt: Annotated[
+        str | None,
+        Option(metavar="FILE", help="Tables: write a model for the new frequencies of classes."),
+    ] = None,
+    picture: Annotated[
+        str | None, Option(metavar="FILE", help="Draw four panels: .png, .svg or .pdf.")
+    ] = None,
+    read: Read = [],  # noqa: B006
+    memory: Memory = None,
+    force: Force = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say whether the world has moved, and adapt.
+
+    Compares rows from where the model is used with rows that have labels: what moved and how sure that is,
+    what the model is worth there, what to do, and what cannot be known without labels. --adapt writes an
+    adapted model if that is advised; with --force, whatever is advised.
+
+    Exit code 1 if something has moved.
+    """
+    _run(context, json, quiet)
+
+
 @app.command("explain")
 def _explain(
     context: typer.Context,

@@ -84,4 +84,7 @@ def _model(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _calibration(told: dict[str, Any] | None) -> dict[str, str]:
-    return {} if told is None else {"calibrated by": told["method"]}
+    if told is None:
+        return {}
+    noted = told["options"].get("note")
+    return {"calibrated by": told["method"]} | ({"adapted": noted} if noted else {})

@@ -1,7 +1,7 @@
 """How a command ends: its exit code, and every error as one line that says what to do.
 
 0    done
-1    findings: ``check`` found something that would spoil a model or its score
+1    findings: ``check`` found something that would spoil a model or its score, ``shift`` that rows have moved
 2    bad input: a file, an option or a model that cannot be used
 3    not converged: the model is written and usable, its certificate is not met
 4    resource limit: it would not fit, or a limit was reached

@@ -19,7 +19,7 @@ from .reading import reading
 
 __all__ = ["chosen"]
 
-TWOFOLD = ("check", "train", "predict", "evaluate", "explain")
+TWOFOLD = ("check", "train", "predict", "evaluate", "explain", "shift")
 TAGGERS = ("SequenceTagger", "CRFTagger")
 
 

@@ -19,7 +19,7 @@ from .batches import selected
 from .console import Console, count
 from .held import Held
 
-__all__ = ["as_json", "evaluation", "in_spans", "show"]
+__all__ = ["as_json", "evaluation", "feature_names", "in_spans", "show"]
 
 BLOCK = 2**16
 """Rows scored at a time."""
@@ -57,10 +57,15 @@ class _Features:
         return rows[order]
 
 
+def feature_names(table: Table, features: int) -> Sequence[str]:
+    """Names of the columns that a table makes, written when they are asked for."""
+    return _Names(table, features)
+
+
 def evaluation(model: Any, held: Held, **facts: Any) -> Evaluation:
     """What a report is about; ``facts`` are further fields of ``Evaluation``."""
     table, estimator = model[0], model[-1]
-    names = _Names(table, estimator.n_features_in_)
+    names = feature_names(table, estimator.n_features_in_)
     return Evaluation(
         classes=estimator.classes_,
         truth=held.labels,

@@ -3,7 +3,8 @@
     document  method, options of the calibrator, cv, log_loss of what was tried (or None)
     tensors   readout.scale () as (1,), (k,) or (k, k)    readout.offset (k,)
 
-Only scaling can be stored: its map is numbers A and b, and nothing else.
+Only scaling can be stored: its map is numbers A and b, and nothing else. Of a model adapted to new priors
+these are the numbers before, and the priors are among the options: so the change can be seen, and undone.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from ..calibration import Calibrated, Readout
 from ..calibration.base import Scaling
 from ..calibration.selection import METHODS, Selection
-from ..errors import ModelFileError, Unsupported
+from ..errors import InvalidInput, ModelFileError, Unsupported
 from .checked import finite, same_keys, take
 from .container import Tensors
 
@@ -23,12 +24,22 @@ __all__ = ["calibration_parts", "rebuilt_calibrated"]
 
 DOCUMENT = ("method", "asked", "options", "cv", "log_loss")
 STORED = {name: kind for name, kind in METHODS.items() if issubclass(kind, Scaling)}
+NEW_PRIORS = "new_priors"
+LONGEST = 10_000
+"""Characters of a note."""
+
+
+def _stored() -> dict[str, Any]:
+    """The calibrators that a file can hold, by name; those of new priors are imported only here."""
+    from ..shift import NewPriors
+
+    return STORED | {NEW_PRIORS: NewPriors}
 
 
 def calibration_parts(model: Calibrated) -> tuple[dict[str, Any], Tensors]:
     """What a calibrated classifier has beside its classifier."""
     found, selection = model.calibrator_, model.selection_
-    names = [name for name, kind in STORED.items() if type(found) is kind]
+    names = [name for name, kind in _stored().items() if type(found) is kind]
     if not names or not isinstance(found, Scaling):
         raise Unsupported(
             f"a model file holds calibration by {', '.join(STORED)}; this is {type(found).__name__}. Choose "
@@ -36,11 +47,13 @@ def calibration_parts(model: Calibrated) -> tuple[dict[str, Any], Tensors]:
         )
     if not (model.cv is None or isinstance(model.cv, int | str)):
         raise Unsupported(f"cv={model.cv!r} cannot be stored. Use a number, 'prefit' or None.")
-    readout = found.readout_
+    readout, options = found.readout_, found.get_params(deep=False)
+    if names[0] == NEW_PRIORS:
+        readout, options = _before(found)
     document = {
         "method": names[0],
         "asked": model.method if isinstance(model.method, str) else names[0],
-        "options": found.get_params(deep=False),
+        "options": options,
         "cv": model.cv,
         "log_loss": None if selection is None else selection.log_loss,
     }
@@ -55,12 +68,15 @@ def rebuilt_calibrated(given: Any, estimator: Any, tensors: Tensors) -> Calibrat
     k = len(estimator.classes_)
     readout = _readout(tensors, k)
     calibrator.readout_, calibrator.n_classes_ = readout, k
+    if document["method"] == NEW_PRIORS:
+        _adopt(calibrator, readout)
     if document["method"] == "temperature":
         slope = float(readout.scale)
         calibrator.temperature_ = np.inf if slope == 0 else 1.0 / slope
     if document["asked"] not in ("auto", document["method"]) or not _plain(document["cv"]):
         raise ModelFileError("has a calibration that argmax did not write.")
-    asked = calibrator if document["options"]["on"] != "scores" else document["asked"]
+    named = document["method"] in METHODS and document["options"]["on"] == "scores"
+    asked = document["asked"] if named else calibrator
     model = Calibrated(estimator, asked, document["cv"])
     model.estimator_, model.calibrator_ = estimator, calibrator
     model.classes_, model.selection_ = estimator.classes_, None
@@ -71,10 +87,10 @@ def rebuilt_calibrated(given: Any, estimator: Any, tensors: Tensors) -> Calibrat
 
 
 def _calibrator(method: Any, options: Any) -> Any:
-    kind = STORED.get(method) if isinstance(method, str) else None
+    kind = _stored().get(method) if isinstance(method, str) else None
     if kind is None or not isinstance(options, dict):
         raise ModelFileError("has a calibration that this version does not have.")
-    if options.keys() != kind().get_params(deep=False).keys():
+    if options.keys() != set(kind._get_param_names()):
         raise ModelFileError("has a calibration with other options than this version's.")
     penalty, on = options.get("penalty", 1.0), options["on"]
     if isinstance(penalty, bool) or not isinstance(penalty, int | float) or penalty < 0:
@@ -82,6 +98,28 @@ def _calibrator(method: Any, options: Any) -> Any:
     if on not in ("scores", "probabilities"):
         raise ModelFileError("has a calibration of something else than scores.")
     return kind(**options)
+
+
+def _before(found: Any) -> tuple[Readout, dict[str, Any]]:
+    """The read-out before new priors, and all that is needed to have it after."""
+    numbers = {"priors": found.priors, "source": found.source_}
+    plain = {name: np.asarray(given, dtype=float).tolist() for name, given in numbers.items()}
+    return found.base_, found.get_params(deep=False) | plain
+
+
+def _adopt(calibrator: Any, base: Readout) -> None:
+    note = calibrator.note
+    numbers = [calibrator.priors, calibrator.source]
+    if not isinstance(note, str) or len(note) > LONGEST or calibrator.base not in METHODS:
+        raise ModelFileError("has a note on its priors that argmax did not write.")
+    for given in numbers:
+        plain = isinstance(given, list) and all(isinstance(one, float | int) for one in given)
+        if not plain or len(given) != len(base.offset):
+            raise ModelFileError("has priors that do not fit its classes.")
+    try:
+        calibrator.adopt(base)
+    except InvalidInput as error:
+        raise ModelFileError(f"has priors that do not do: {error}") from error
 
 
 def _readout(tensors: Tensors, k: int) -> Readout:

@@ -9,6 +9,7 @@ from .mistakes import hardest, perceptron_mistakes
 from .posteriors import decision_boundaries, posterior_lines, predictive_bands
 from .probabilities import cost_curve, reliability, reliability_by_class
 from .regions import decision_regions
+from .shift import shift_page
 
 __all__ = [
     "Border",
@@ -29,5 +30,6 @@ __all__ = [
     "reductions_compared",
     "reliability",
     "reliability_by_class",
+    "shift_page",
     "vertices",
 ]

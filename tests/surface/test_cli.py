@@ -36,6 +36,7 @@ def test_the_commands_of_the_main_job():
         "evaluate",
         "calibrate",
         "bounds",
+        "shift",
         "explain",
         "info",
     ]

@@ -1,0 +1,103 @@
+"""Weights of rows against the exact density ratio, and what weighted rows say of the target."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from argmax import SoftmaxRegression, shift
+from argmax.errors import InvalidInput, Unsupported
+
+
+@pytest.fixture(scope="module")
+def normals():
+    """x from N(0, 1), z from N(0.6, 1) in three dimensions, and the exact weights of x."""
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(1500, 3)), rng.normal(0.6, 1.0, size=(1500, 3))
+    exact = np.exp((0.6 * x - 0.18).sum(axis=1))
+    return x, z, exact / exact.mean()
+
+
+@pytest.mark.parametrize(
+    ("method", "least"),
+    [("gaussian", 0.97), ("discriminator", 0.97), ("ulsif", 0.6), ("kliep", 0.75)],
+)
+def test_weights_are_the_density_ratio(normals, method, least):
+    x, z, exact = normals
+    found = shift.covariate(x, z, method=method)
+    assert found.values.mean() == pytest.approx(1)
+    assert np.corrcoef(found.values, exact)[0, 1] > least
+    moved = np.average(x, axis=0, weights=found.values)
+    assert np.abs(moved - z.mean(axis=0)).max() < 0.2
+
+
+def test_identical_sets_have_even_weights():
+    x = np.random.default_rng(1).normal(size=(1000, 3))
+    for method in ("gaussian", "discriminator", "ulsif", "kliep"):
+        assert shift.covariate(x[:500], x[500:], method=method).effective > 400
+
+
+def test_effective_rows_and_power(normals):
+    x, z, exact = normals
+    found = shift.covariate(x, z)
+    assert found.effective == pytest.approx(1500 / np.mean(exact**2), rel=0.2)
+    assert shift.covariate(x, z, power=0.0).effective == pytest.approx(1500)
+    assert shift.covariate(x, z, clip=2.0).clipped > 0
+    assert found.overlap
+    assert "possible" in str(found)
+
+
+def test_no_overlap_is_said(normals):
+    x, _, _ = normals
+    found = shift.covariate(x, x + 6.0)
+    assert not found.overlap
+    assert "0% of the target" in str(found)
+    assert "Label some of them" in str(found)
+
+
+def test_the_risk_where_the_target_is(normals):
+    """E_te[loss] = E_tr[w · loss]: the training side is weighted, as CORRECTIONS (a) says."""
+    x, _, exact = normals
+    loss, there = x[:, 0] ** 2, 1 + 0.6**2
+    weighted = shift.weighted_risk(loss, exact)
+    assert there in weighted
+    assert there not in shift.weighted_risk(loss, np.ones(len(x)))
+
+
+@pytest.mark.parametrize("wrong", ["weights", "expected"])
+def test_doubly_robust_needs_one_of_two(normals, wrong):
+    x, z, exact = normals
+    loss = x[:, 0] + np.random.default_rng(2).normal(size=len(x))
+    weights = np.ones(len(x)) if wrong == "weights" else exact
+    m, there = (x[:, 0], z[:, 0]) if wrong == "weights" else (0 * x[:, 0], 0 * z[:, 0])
+    assert shift.doubly_robust(loss, weights, m, there).value == pytest.approx(0.6, abs=0.2)
+
+
+def test_weighted_training_helps_a_model_that_is_too_simple():
+    """Labels by a curve, a linear classifier, and target rows on one side of it."""
+    rng = np.random.default_rng(3)
+
+    def rows(centre, n):
+        x = rng.normal(centre, 1.0, size=(n, 2))
+        return x, (x[:, 1] > 0.5 * x[:, 0] ** 2 - 1) * 1
+
+    (X, y), (Z, z) = rows(0.0, 3000), rows((1.2, 0.0), 3000)
+    found = shift.covariate(X, Z)
+    plain = SoftmaxRegression().fit(X, y).score(Z, z)
+    weighted = SoftmaxRegression().fit(X, y, sample_weight=found.values).score(Z, z)
+    assert weighted > plain + 0.01
+
+
+def test_sparse_rows_are_for_the_discriminator(normals):
+    x, z, _ = normals
+    a, b = sp.csr_matrix(x[:200] > 1), sp.csr_matrix(z[:200] > 1)
+    assert shift.covariate(a * 1.0, b * 1.0).effective > 20
+    with pytest.raises(Unsupported, match="dense rows"):
+        shift.covariate(a, b, method="kliep")
+
+
+def test_wrong_use_is_said(normals):
+    x, z, _ = normals
+    with pytest.raises(InvalidInput, match="same columns"):
+        shift.covariate(x, z[:, :2])
+    with pytest.raises(InvalidInput, match="losses must be"):
+        shift.weighted_risk([], [])
