@@ -12,8 +12,10 @@ __version__ = "0.1.0"
 
 _HOME = {
     "CRFTagger": "estimators",
+    "GraphLabeler": "estimators",
     "JointClassifier": "estimators",
     "LinearClassifier": "estimators",
+    "MultiLabelClassifier": "estimators",
     "MulticlassPerceptron": "estimators",
     "MulticlassSVM": "estimators",
     "OneVsOne": "reductions",

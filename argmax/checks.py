@@ -36,11 +36,15 @@ __all__ = [
     "compressed",
     "dense_rows",
     "edge_scores",
+    "edge_tables",
     "finite",
+    "is_label_matrix",
     "label_mask",
+    "label_matrix",
     "labels",
     "magnitude",
     "memory",
+    "node_pairs",
     "node_scores",
     "number",
     "positive_integer",
@@ -151,6 +155,52 @@ def edge_scores(scores: Scores, states: int, k: int, edges: int) -> Floats:
     if not (edge < np.inf).all():
         raise NumericalFailure("scores.edge has NaN or +inf. Scale your features.")
     return edge
+
+
+def node_pairs(edges: Any, example: Ints) -> Ints:
+    """Edges (E, 2): two different nodes of one example each. Given the example of each node."""
+    if edges is None:
+        return np.empty((0, 2), np.int64)
+    pairs = np.asarray(edges)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or (pairs.size and pairs.dtype.kind not in "iu"):
+        raise InvalidInput(
+            f"edges must be pairs of whole numbers, (E, 2); got {pairs.dtype} of shape {pairs.shape}."
+        )
+    pairs = pairs.astype(np.int64)
+    if pairs.size and not 0 <= pairs.min() <= pairs.max() < len(example):
+        raise InvalidInput(
+            f"edges must name nodes 0 … {len(example) - 1}; got {pairs.min()} … {pairs.max()}."
+        )
+    left, right = pairs.T
+    for wrong, problem in (
+        (left == right, "joins a node with itself"),
+        (example[left] != example[right], "joins nodes of two examples"),
+    ):
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise InvalidInput(
+                f"edges: edge {at}, {tuple(pairs[at].tolist())}, {problem}. Leave it out."
+            )
+    return pairs
+
+
+def edge_tables(scores: Scores, k: int, edges: int) -> tuple[Floats, Ints]:
+    """Tables (T, k, k) and the one that each edge uses (E,): one for all, for each edge, or of its kind."""
+    kind = scores.edge_kind
+    if scores.edge is None:
+        return np.zeros((1, k, k)), np.zeros(edges, np.int64)
+    tables = len(scores.edge) if scores.edge.ndim else 0
+    if kind is None:
+        shared = np.zeros(edges, np.int64) if tables == 1 else np.arange(edges)
+        return edge_scores(scores, k, k, edges), shared
+    kind = np.asarray(kind)
+    whole = kind.shape == (edges,) and (kind.dtype.kind in "iu" or not edges)
+    if not whole or (edges and not 0 <= kind.min() <= kind.max() < tables):
+        raise InvalidInput(
+            f"edge_kind must be {edges} whole numbers, one an edge, that name one of the {tables} tables of "
+            f"scores.edge; got {kind!r}."
+        )
+    return edge_scores(scores, k, k, tables), kind.astype(np.int64)
 
 
 def label_mask(allowed: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
@@ -470,6 +520,36 @@ def labels(estimator: Any, y: Any, n: int) -> tuple[Any, Ints]:
         check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes.astype(np.intp, copy=False)
+
+
+def is_label_matrix(y: Any) -> bool:
+    """Whether y says of several labels which apply, instead of naming one a row."""
+    if sp.issparse(y):
+        return True
+    shape = np.asarray(y).shape
+    return len(shape) == 2 and shape[1] > 1
+
+
+def label_matrix(y: Any, n: int, k: int | None = None) -> Ints:
+    """Labels (n, k) of zeros and ones, dense, from a dense or sparse matrix of them."""
+    _no_mask("y", y)
+    with _ours():
+        if sp.issparse(y):
+            sparse_structure(y, "y")
+        given = y.toarray() if sp.issparse(y) else np.asarray(y)
+        lengths(X=n, y=len(given))
+        wrong = ~np.isin(given, (0, 1))
+    if wrong.any():
+        at = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise InvalidInput(
+            f"y must hold zeros and ones, one column a label; got {given[at]!r} in row {at[0]}, column "
+            f"{at[1]}."
+        )
+    if k is not None and given.shape[1] != k:
+        raise InvalidInput(
+            f"y must have {k} columns, one a label of the fit; got {given.shape[1]}."
+        )
+    return given.astype(np.int64)
 
 
 def targets(y: Any, n: int) -> Floats:

@@ -92,8 +92,9 @@ class Structures:
     """A stack of inputs for any space; classes are the case of one node per example, literally.
 
     ``offsets`` says where each example's nodes start (None: one node each). ``edges`` are node pairs
-    (None: consecutive nodes in a chain, nothing for classes); ``edge_kind`` says which weight table
-    an edge uses (None: table 0); ``edge_rows`` (E, e) are features of edges (None: the constant 1).
+    (None: consecutive nodes in a chain, nothing for classes), those of an example together and examples
+    in order; ``edge_kind`` says which weight table an edge uses (None: table 0); ``edge_rows`` (E, e) are
+    features of edges (None: the constant 1).
 
     >>> import numpy as np
     >>> from argmax.records import Structures
@@ -125,9 +126,17 @@ class Structures:
         """A block of examples, as a view (offsets start again at 0)."""
         start, stop, _ = examples.indices(len(self))
         low, high = self.node_range(start, stop)
-        if self.edges is not None:
-            raise NotImplementedError("structures with explicit edges are not cut into blocks")
         offsets = None if self.offsets is None else self.offsets[start : stop + 1] - low
+        if self.edges is not None:
+            # Not sorted, but all edges of earlier examples come first: as good for a bisection.
+            inside = slice(*np.searchsorted(self.edges[:, 0], [low, high]).tolist())
+            return Structures(
+                self.rows[low:high],
+                offsets,
+                self.edges[inside] - low,
+                None if self.edge_kind is None else self.edge_kind[inside],
+                None if self.edge_rows is None else self.edge_rows[inside],
+            )
         edges = slice(low - self._nodes_first(start), high - self._nodes_first(stop))
         edge_rows = None if self.edge_rows is None else self.edge_rows[edges]
         return Structures(self.rows[low:high], offsets, edge_rows=edge_rows)
@@ -176,7 +185,8 @@ class Truth:
 class Scores:
     """Scores of a block, or anything of that shape: marginals, residuals, dual variables.
 
-    ``offsets`` is that of the block's Structures, so that a space needs nothing else.
+    ``offsets``, ``edges`` and ``edge_kind`` are those of the block's Structures, so that a space needs
+    nothing else. Chains and classes have no use for the last two; trees and graphs are given by them.
 
     >>> import numpy as np
     >>> from argmax.records import Scores
@@ -188,6 +198,8 @@ class Scores:
     node: Floats  # (N, K)
     edge: Floats | None = None  # (kinds, K, K) shared, or (E, K, K)
     offsets: Ints | None = None  # (n + 1,)
+    edges: Ints | None = None  # (E, 2)
+    edge_kind: Ints | None = None  # (E,)
 
     def __len__(self) -> int:
         return len(self.node) if self.offsets is None else len(self.offsets) - 1
@@ -218,6 +230,9 @@ class Answer:
 class Value:
     """A log-sum-exp over all answers of each example, and whether it is exact.
 
+    Where it is not, it is Bethe's approximation: ``converged`` says whether the messages came to rest, and
+    ``residual`` how far they moved last.
+
     >>> import numpy as np
     >>> from argmax.records import Scores
     >>> from argmax.spaces import Classes
@@ -227,6 +242,8 @@ class Value:
 
     value: Floats  # (n,)
     exact: bool = True
+    converged: bool = True
+    residual: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

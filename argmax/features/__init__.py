@@ -1,6 +1,7 @@
-"""From the columns of a table, or the tokens of sequences, to rows of numbers."""
+"""From the columns of a table, the tokens of sequences or the pixels of images to rows of numbers."""
 
 from .given import Given, for_sequences
+from .grid import grid_graph
 from .hashing import Collisions
 from .joint import Crossed, Joint, crossed, multivector
 from .kinds import KINDS, infer_kind, is_number
@@ -20,6 +21,7 @@ __all__ = [
     "Tokens",
     "crossed",
     "for_sequences",
+    "grid_graph",
     "infer_kind",
     "is_number",
     "multivector",

@@ -7,6 +7,7 @@ With A = max or log-sum-exp, on every space:   loss = A(score + cost) − A(scor
     softmax_margin   sum   yes    marginals of score + cost − truth
     hinge            max   yes    argmax of score + cost − truth  SVM; structured SVM
     perceptron       max   no     argmax − truth                  (averaged) perceptron
+    pseudo           sum   no     of each node given its neighbours − truth
 
 Of single labels only (``flat``): ``weston_watkins``, ``squared_hinge``, ``squared``, ``ovr_log``; and for
 online learners (``online``): ``perceptron_sum``, ``pa1``, ``pa2``.
@@ -21,6 +22,7 @@ from ..errors import InvalidInput
 from .base import Curvature, Loss
 from .flat import OvrLog, Squared, SquaredHinge, WestonWatkins
 from .online import PassiveAggressive1, PassiveAggressive2, PerceptronSum
+from .pseudo import PseudoLikelihood
 from .structured import Hinge, Log, Perceptron, SoftmaxMargin
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "PassiveAggressive2",
     "Perceptron",
     "PerceptronSum",
+    "PseudoLikelihood",
     "SoftmaxMargin",
     "Squared",
     "SquaredHinge",
@@ -44,7 +47,7 @@ _BY_NAME = {
     loss.name: loss
     for loss in (
         Log(), SoftmaxMargin(), Hinge(), Perceptron(), WestonWatkins(), SquaredHinge(), Squared(), OvrLog(),
-        PerceptronSum(), PassiveAggressive1(), PassiveAggressive2(),
+        PerceptronSum(), PassiveAggressive1(), PassiveAggressive2(), PseudoLikelihood(),
     )
 }  # fmt: skip
 

@@ -7,8 +7,8 @@
     conjugate   scale      the dual value of the residuals
     diagonal    w          about the second derivatives by single weights
 
-``rows`` has them for weights of every feature and label, ``sequences`` for attribute–label pairs: this file
-asks one of the two.
+``rows`` has them for weights of every feature and label, ``graphs`` for those of nodes and edges,
+``sequences`` for attribute–label pairs: this file asks one of the three.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 
 from ..engines import Crew, Shard, Stamp
 from ..engines.base import Sums
-from ..layouts import Full
-from . import rows
+from ..layouts import Full, Linked
+from . import graphs, rows
 from .problem import Problem
 from .rows import curvature, gram, hessian, outputs, shifted
 
@@ -42,6 +42,8 @@ __all__ = [
 def _of(problem: Problem) -> Any:
     if isinstance(problem.layout, Full):
         return rows
+    if isinstance(problem.layout, Linked):
+        return graphs
     from . import sequences  # which imports kernels: nothing that classifiers should wait for
 
     return sequences

@@ -11,6 +11,7 @@
     Perceptron  the averaged perceptron
     PassiveAggressive  its relatives that want a margin
     FrankWolfe  the structured SVM, with its duality gap: sequences
+    BlockFrankWolfe, BlockPerceptron  the same for graphs: one argmax a visit
     Subgradient the structured SVM by stochastic subgradients: sequences
     Smoothing   the hinges of classes with their corners rounded off: few features, any scale
 
@@ -19,6 +20,8 @@ Each is an object with its own options, or its name: ``solver="lbfgs"`` is ``sol
 
 from .auto import Auto
 from .base import Solver
+from .block_perceptron import BlockPerceptron
+from .blocks import BlockFrankWolfe
 from .dual import Dual
 from .frank_wolfe import FrankWolfe
 from .lbfgs import LBFGS
@@ -35,6 +38,8 @@ from .subgradient import Subgradient
 
 __all__ = [
     "Auto",
+    "BlockFrankWolfe",
+    "BlockPerceptron",
     "Dual",
     "FrankWolfe",
     "Keeper",
@@ -58,8 +63,8 @@ __all__ = [
 _BY_NAME: dict[str, type[Solver]] = {
     solver.name: solver
     for solver in (
-        Auto, Dual, FrankWolfe, LBFGS, Newton, NewtonCG, OrthantWise, PassiveAggressive, Perceptron, Proximal,
-        SGD, Smoothing, Subgradient,
+        Auto, BlockFrankWolfe, BlockPerceptron, Dual, FrankWolfe, LBFGS, Newton, NewtonCG, OrthantWise,
+        PassiveAggressive, Perceptron, Proximal, SGD, Smoothing, Subgradient,
     )
 }  # fmt: skip
 

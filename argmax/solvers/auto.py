@@ -6,10 +6,12 @@ from typing import Any, final
 
 import numpy as np
 
-from ..layouts import Full
+from ..layouts import Full, Linked
 from ..objective import Objective
 from ..records import Floats, Solution
 from .base import Solver
+from .block_perceptron import BlockPerceptron
+from .blocks import BlockFrankWolfe
 from .dual import Dual
 from .frank_wolfe import FrankWolfe
 from .lbfgs import LBFGS
@@ -51,6 +53,8 @@ class Auto(Solver):
 
     def choose(self, objective: Objective) -> tuple[Solver, str]:
         """The solver for this objective, and the reason in one sentence."""
+        if isinstance(objective.problem.layout, Linked):
+            return self._of_graphs(objective)
         if objective.problem.loss.name in ("perceptron", "perceptron_sum"):
             return Perceptron(seed=self.seed), "the loss is that of the perceptron"
         if objective.problem.loss.name in ("pa1", "pa2"):
@@ -96,6 +100,13 @@ class Auto(Solver):
         if objective.penalised and spread > DUAL_LIMIT and rows > weights:
             return Smoothing(), f"{text}: beyond the dual's reach, and few weights"
         return Dual(seed=self.seed), f"a hinge has corners, and its dual an exact step; {text}"
+
+    def _of_graphs(self, objective: Objective) -> tuple[Solver, str]:
+        if objective.problem.loss.name == "perceptron":
+            return BlockPerceptron(seed=self.seed), "the loss is that of the perceptron"
+        if objective.problem.loss.name == "hinge":
+            return BlockFrankWolfe(seed=self.seed), "a hinge over graphs: one argmax a visit"
+        return LBFGS(), f"{objective.problem.space!r} offers gradients only"
 
     def why(self, objective: Objective) -> str:
         """The reason for the choice."""

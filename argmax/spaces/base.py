@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import Unsupported
 from ..records import Answer, Floats, Ints, Scores, Value
 
 __all__ = ["Space"]
@@ -70,6 +71,13 @@ class Space(ABC):
         Labels (k, N) and values (k, n); an example with fewer than k answers is filled up with
         label −1 and value −inf.
         """
+
+    def pseudo(self, scores: Scores, labels: Ints, weight: Floats | None, out: Scores) -> Floats:
+        """weight · Σ_v −log P(labels_v | labels of its neighbours); ``out`` is filled with its gradient.
+
+        What a space with edges offers where log Z is out of reach (Besag 1975).
+        """
+        raise Unsupported(f"{self!r} has no pseudo-likelihood. Use loss='log'.")
 
     def curvature(self, marginals: Scores, weight: Floats, direction: Scores, out: Scores) -> None:
         """out = weight · (∂ marginals / ∂ scores) · direction, where ``curved``."""

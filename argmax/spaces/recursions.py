@@ -17,7 +17,18 @@ import numpy as np
 from ..records import Floats, Ints, Scores
 from .lattice import Lattice
 
-__all__ = ["argmax", "curvature", "entropy", "logz", "marginals", "sample", "top_k"]
+__all__ = [
+    "argmax",
+    "curvature",
+    "draw",
+    "entropy",
+    "log_sum",
+    "logz",
+    "marginals",
+    "sample",
+    "softmax",
+    "top_k",
+]
 
 
 class _Walk:
@@ -73,17 +84,17 @@ class _Walk:
         beta = np.zeros((len(self.lattice.node), self.lattice.states))
         base = np.zeros(len(self.sequences))
         for rows, tables in reversed(list(self.edges())):
-            sums = _log_sum(self.ways(beta, rows, tables))
+            sums = log_sum(self.ways(beta, rows, tables))
             top = sums.max(axis=1)
             top[np.isneginf(top)] = 0.0
             beta[rows] = sums - top[:, None]
             base[: len(rows)] += top
         firsts = self.beginnings(beta)
-        return beta, _softmax(firsts), base + _log_sum(firsts)
+        return beta, softmax(firsts), base + log_sum(firsts)
 
     def chances(self, beta: Floats, rows: Ints, tables: Ints) -> Floats:
         """P_t(c|s) as (m, states, k); 0 for a state from which there is no way on."""
-        return _softmax(self.ways(beta, rows, tables))
+        return softmax(self.ways(beta, rows, tables))
 
     def arrive(self, pairs: Floats) -> Floats:
         """Σ over the ways into each state: (m, states, k) to (m, states)."""
@@ -99,7 +110,7 @@ class _Walk:
         return np.asarray(values.reshape(*values.shape[:-1], values.shape[-1] // k, k).sum(axis=-2))
 
 
-def _log_sum(values: Floats) -> Floats:
+def log_sum(values: Floats) -> Floats:
     """log Σ exp along the last axis; −inf where everything is −inf."""
     top = values.max(axis=-1)
     shift = np.where(np.isneginf(top), 0.0, top)
@@ -108,9 +119,9 @@ def _log_sum(values: Floats) -> Floats:
     return result
 
 
-def _softmax(values: Floats) -> Floats:
+def softmax(values: Floats) -> Floats:
     """exp(values) / Σ exp(values) along the last axis; 0 where everything is −inf."""
-    total = _log_sum(values)[..., None]
+    total = log_sum(values)[..., None]
     return np.exp(values - np.where(np.isneginf(total), 0.0, total))
 
 
@@ -217,17 +228,17 @@ def sample(lattice: Lattice, uniform: Floats) -> tuple[Ints, Floats]:
     walk = _Walk(lattice)
     beta, p, value = walk.sum_messages()
     draws = np.zeros(uniform.shape, np.intp)
-    draws[:, walk.starts] = label = _draw(p[None], uniform[:, walk.starts])
+    draws[:, walk.starts] = label = draw(p[None], uniform[:, walk.starts])
     state = lattice.states - lattice.k + label
     for rows, tables in walk.edges():
         m = len(rows)
         p = walk.chances(beta, rows, tables)[np.arange(m), state[:, :m]]
-        draws[:, rows + 1] = label = _draw(p, uniform[:, rows + 1])
+        draws[:, rows + 1] = label = draw(p, uniform[:, rows + 1])
         state = walk.successors[state[:, :m], label]
     return draws, walk.spread(value)
 
 
-def _draw(p: Floats, u: Floats) -> Ints:
+def draw(p: Floats, u: Floats) -> Ints:
     """The first label at which the sum of p (…, k) passes u Σ p; one of probability 0 never does."""
     passed = np.cumsum(p, axis=-1)
     label = (passed <= u[..., None] * passed[..., -1:]).sum(axis=-1)

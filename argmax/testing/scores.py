@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -60,19 +61,19 @@ def random_scores(
 def like(scores: Scores, fill: float = 0.0) -> Scores:
     """Scores of the same shapes, every number the same."""
     edge = None if scores.edge is None else np.full(scores.edge.shape, fill)
-    return Scores(np.full(scores.node.shape, fill), edge, scores.offsets)
+    return replace(scores, node=np.full(scores.node.shape, fill), edge=edge)
 
 
 def moved(scores: Scores, v: Scores, step: float) -> Scores:
     """scores + step · v"""
     edge = None if scores.edge is None or v.edge is None else scores.edge + step * v.edge
-    return Scores(scores.node + step * v.node, edge, scores.offsets)
+    return replace(scores, node=scores.node + step * v.node, edge=edge)
 
 
 def direction(scores: Scores, rng: np.random.Generator) -> Scores:
     """Random numbers in the shapes of the scores."""
     edge = None if scores.edge is None else rng.normal(size=scores.edge.shape)
-    return Scores(rng.normal(size=scores.node.shape), edge, scores.offsets)
+    return replace(scores, node=rng.normal(size=scores.node.shape), edge=edge)
 
 
 def inner(a: Scores, b: Scores) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -29,7 +30,8 @@ def check_space(
     """Compare every oracle of ``make(k)`` with brute force, for each k in ``sizes``.
 
     ``lengths`` are the numbers of nodes of the examples to try: all ones for spaces of a single label.
-    ``edges`` are the pairs of nodes that the space joins (None: consecutive ones).
+    ``edges`` are the pairs of nodes that are joined, put into ``scores.edges`` (None: those that the space
+    joins by itself, consecutive ones).
 
     >>> from argmax.spaces import Chain, Classes
     >>> from argmax.testing import check_space
@@ -38,12 +40,17 @@ def check_space(
     """
     rng = np.random.default_rng(seed)
     kinds = EDGES if edges is not None or max(lengths) > 1 else (None,)
+    joined = None if edges is None else np.asarray(edges, np.intp).reshape(-1, 2)
     n_edges = None if edges is None else len(edges)
+
+    def draw(k: int, edge: str | None = None, **options: Any) -> Scores:
+        return replace(
+            random_scores(rng, k, lengths, edge, n_edges=n_edges, **options), edges=joined
+        )
+
     for k, edge, forbidden, whole in product(sizes, kinds, (0.0, 0.3), (False, True)):
         space, truth = make(k), BruteForce(k, edges)
-        scores = random_scores(
-            rng, k, lengths, edge, forbidden=forbidden, whole=whole, n_edges=n_edges
-        )
+        scores = draw(k, edge, forbidden=forbidden, whole=whole)
         where = (
             f"{space!r}, lengths {tuple(lengths)}, {edge or 'no'} edge scores, "
             f"{'whole' if whole else 'real'} scores, {forbidden:.0%} of them −inf"
@@ -55,8 +62,8 @@ def check_space(
         _check_slope(space, scores, where, rng)
         _check_curvature(space, scores, where, rng)
     space = make(2)
-    _check_sample(space, random_scores(rng, 2, lengths, kinds[-1], n_edges=n_edges), rng)
-    _check_no_answer(space, random_scores(rng, 2, lengths, n_edges=n_edges))
+    _check_sample(space, draw(2, kinds[-1]), rng)
+    _check_no_answer(space, draw(2))
 
 
 def _check_argmax(space: Space, truth: Space, scores: Scores, where: str, ties: bool) -> None:

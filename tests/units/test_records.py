@@ -47,10 +47,16 @@ def test_a_block_of_sequences_starts_again_at_zero():
     assert np.shares_memory(block.rows, structures.rows)
 
 
-def test_explicit_edges_are_not_cut():
-    structures = Structures(np.zeros((3, 1)), np.array([0, 3]), edges=np.array([[0, 1], [0, 2]]))
-    with pytest.raises(NotImplementedError, match="edges"):
-        structures[0:1]
+def test_a_block_has_the_edges_between_its_nodes():
+    edges = np.array([[1, 0], [0, 2], [4, 3], [3, 5], [6, 5]])
+    structures = Structures(
+        np.zeros((8, 1)), np.array([0, 3, 7, 8]), edges, np.arange(5), np.arange(10.0).reshape(5, 2)
+    )
+    block = structures[1:3]
+    assert block.edges.tolist() == [[1, 0], [0, 2], [3, 2]]
+    assert block.edge_kind.tolist() == [2, 3, 4]
+    assert block.edge_rows[0].tolist() == [4.0, 5.0]
+    assert structures[2:3].edges.shape == (0, 2)
 
 
 def test_a_block_of_truth_takes_nodes_and_examples():

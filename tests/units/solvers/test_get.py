@@ -20,9 +20,7 @@ def test_a_solver_by_name_or_itself(name):
 
 @pytest.mark.parametrize("wrong", ["sdg", "LBFGS", "", None, 3, solvers.LBFGS])
 def test_an_unknown_solver_lists_the_known_ones(wrong):
-    with pytest.raises(
-        InvalidInput, match=r"solver must be one of \['auto', 'dual', 'frank_wolfe'"
-    ):
+    with pytest.raises(InvalidInput, match=r"solver must be one of \['auto', 'block_frank_wolfe'"):
         solvers.get(wrong)
 
 

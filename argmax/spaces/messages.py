@@ -1,0 +1,144 @@
+"""Graphs too wide for exact answers: messages until they rest, a bound, and a chain of draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from ..kernels import graphs
+from ..records import Floats, Ints
+from .pairwise import Pairwise
+from .recursions import softmax
+
+__all__ = ["Beliefs", "Settings", "beliefs", "best", "gibbs"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How long messages are passed on."""
+
+    sweeps: int
+    damping: float
+    tol: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Beliefs:
+    """What messages say: marginals, Bethe's log Z (n,), and how far the last sweep moved a message."""
+
+    node: Floats  # (N, k)
+    edge: Floats  # (E, k, k)
+    value: Floats  # (n,)
+    residual: float
+
+
+def _finite(pair: Pairwise) -> tuple[Floats, Floats]:
+    """Node scores and tables with a number so low for −inf that no labelling with one is ever better."""
+    spans, tops = 0.0, 0.0
+    for scores, uses in ((pair.node, None), (pair.tables, pair.which)):
+        axes = tuple(range(1, scores.ndim))
+        with np.errstate(invalid="ignore"):
+            low = np.where(np.isneginf(scores), np.inf, scores).min(axis=axes, initial=np.inf)
+            high = scores.max(axis=axes, initial=-np.inf)
+            span = np.where(np.isfinite(high - low), high - low, 0.0)
+        spans += float(span.sum() if uses is None else span[uses].sum())
+        tops = max(tops, float(np.abs(np.where(np.isfinite(scores), scores, 0.0)).max(initial=0)))
+    floor = -(spans + tops + 50.0)
+    return tuple(np.where(np.isneginf(s), floor, s) for s in (pair.node, pair.tables))  # type: ignore[return-value]
+
+
+def beliefs(pair: Pairwise, settings: Settings) -> Beliefs:
+    """Sum-product, sweeping over the edges back and forth."""
+    node, tables = _finite(pair)
+    message, belief = np.zeros((len(pair.edges), 2, pair.k)), node.copy()
+    there = np.arange(len(pair.edges))
+    residual = np.inf
+    for sweep in range(settings.sweeps):
+        order = there if sweep % 2 == 0 else there[::-1].copy()
+        residual = graphs.sum_sweep(
+            order, pair.edges, pair.which, tables, settings.damping, message, belief
+        )
+        if residual <= settings.tol:
+            break
+    left, right = pair.edges.T
+    ways = (belief[left] - message[:, 0])[:, :, None] + tables[pair.which]
+    ways += (belief[right] - message[:, 1])[:, None, :]
+    p = softmax(belief)
+    pairs = softmax(ways.reshape(len(ways), -1)).reshape(ways.shape)
+    return Beliefs(p, pairs, _bethe(pair, node, tables, p, pairs), float(residual))
+
+
+def _bethe(pair: Pairwise, node: Floats, tables: Floats, p: Floats, pairs: Floats) -> Floats:
+    """Σ_v ⟨p_v, s_v⟩ + Σ_e ⟨p_e, e⟩ + Σ_e H(p_e) − Σ_v (degree − 1) H(p_v): Yedidia et al. 2005."""
+    degree = np.bincount(pair.edges.ravel(), minlength=len(p))
+    nodes = (p * node).sum(axis=1) - (degree - 1) * _entropy(p)
+    flat = pairs.reshape(len(pairs), -1)
+    edges = (flat * tables[pair.which].reshape(len(pairs), -1)).sum(axis=1) + _entropy(flat)
+    return pair.sums(nodes) + pair.sums(edges, pair.edges[:, 0])
+
+
+def _entropy(p: Floats) -> Floats:
+    return np.asarray(-(p * np.log(np.where(p > 0.0, p, 1.0))).sum(axis=1))
+
+
+def best(pair: Pairwise, settings: Settings) -> tuple[Ints, Floats, Floats]:
+    """Labels (N,), their values (n,), and a bound (n,) that no labelling exceeds.
+
+    After every sweep the labels of the highest beliefs are read off and improved one at a time; the best of
+    each example is kept. Ends where bound and value meet, or the bound has come to rest.
+    """
+    node, tables = _finite(pair)
+    message, belief = np.zeros((len(pair.edges), 2, pair.k)), node.copy()
+    there, around = np.arange(len(pair.edges)), _around(pair)
+    labels, value = np.zeros(len(node), np.intp), np.full(len(pair), -np.inf)
+    bound = np.full(len(pair), np.inf)
+    for sweep in range(settings.sweeps):
+        order = there if sweep % 2 == 0 else there[::-1].copy()
+        graphs.dual_sweep(order, pair.edges, pair.which, tables, message, belief)
+        before, bound = bound, np.minimum(bound, _bound(pair, tables, message, belief))
+        found = belief.argmax(axis=1)
+        for _ in range(settings.sweeps):
+            if not graphs.improve(*around, pair.edges, pair.which, tables, node, found):
+                break
+        scores = pair.score(found)
+        better = scores > value
+        labels = np.where(better[pair.example], found, labels)
+        value = np.where(better, scores, value)
+        slack = settings.tol * (1.0 + np.abs(bound))
+        if ((bound - value <= slack) | (before - bound <= 1e-3 * slack)).all():
+            break
+    met = bound - value <= 1e-9 * (1.0 + np.abs(bound))
+    return labels, value, np.where(met, value, bound)
+
+
+def _bound(pair: Pairwise, tables: Floats, message: Floats, belief: Floats) -> Floats:
+    """Σ_v max B_v + Σ_e max [ e − m_e→u − m_e→v ]."""
+    rest = tables[pair.which] - message[:, 0, :, None] - message[:, 1, None, :]
+    edges = rest.max(axis=(1, 2), initial=-np.inf)
+    return pair.sums(belief.max(axis=1)) + pair.sums(edges, pair.edges[:, 0])
+
+
+def _around(pair: Pairwise) -> tuple[Ints, Ints, Ints]:
+    """Of each node: where its list starts (N + 1,), its edges, and which end of them it is."""
+    ends = pair.edges.T.ravel()
+    order = np.argsort(ends, kind="stable")
+    starts = np.searchsorted(ends[order], np.arange(len(pair.node) + 1))
+    E = max(len(pair.edges), 1)
+    return starts, order % E, order // E
+
+
+def gibbs(pair: Pairwise, n: int, rng: np.random.Generator, burn: int, between: int) -> Ints:
+    """n draws (n, N) of a Markov chain, ``burn`` sweeps after its start and ``between`` sweeps apart."""
+    node, tables = _finite(pair)
+    around, labels = _around(pair), node.argmax(axis=1)
+    draws = np.empty((n, len(node)), np.intp)
+    for i in range(n):
+        for _ in range(burn if i == 0 else between):
+            uniform = rng.random(len(node))
+            graphs.gibbs_sweep(*around, pair.edges, pair.which, tables, node, uniform, labels)
+        draws[i] = labels
+    return draws
