@@ -231,6 +231,49 @@ def _train(
     _run(context, json, quiet, typed=True)
 
 
+@app.command("compare")
+def _compare(
+    context: typer.Context,
+    data: Data,
+    target: Target = None,
+    methods: Annotated[
+        list[str], Option(metavar="NAME,…", help="Only these: log, hinge, one_vs_rest, …")
+    ] = [],  # noqa: B006, typer copies it
+    cost: Annotated[
+        str | None,
+        Option(metavar="FILE", help="Costs; a row for each truth, a column for each action."),
+    ] = None,
+    by: Annotated[
+        str, Option(metavar="SCORE", help="The order: log-loss, accuracy, f1 or cost.")
+    ] = "auto",
+    test: Annotated[
+        str,
+        Option(metavar="SHARE|FILE", help="Rows to judge by: a share of DATA, or another file."),
+    ] = "0.2",
+    kinds: Kinds = [],  # noqa: B006
+    features: Annotated[
+        list[str],
+        Option(metavar="NAME=VALUE", help="How features are made: ngrams=1-2, hash_bits=18, …"),
+    ] = [],  # noqa: B006
+    read: Read = [],  # noqa: B006
+    seed: Annotated[int, Option(min=0, help="Of the choice of held-out rows.")] = 0,
+    time_limit: Annotated[
+        float | None,
+        Option(metavar="SECONDS", min=0, help="For all methods; slow ones are left out by name."),
+    ] = None,
+    memory: Memory = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare losses and reductions on a table.
+
+    The same rows and features for all. Each method chooses its C, is fitted, and is judged on the rows held
+    out: log-loss, accuracy, macro-F1, cost, with intervals; seconds, size; and which of them these rows
+    cannot tell from the best.
+    """
+    _run(context, json, quiet)
+
+
 @app.command("predict")
 def _predict(
     context: typer.Context,

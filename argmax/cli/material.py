@@ -12,12 +12,13 @@ from ..data import Source
 from ..errors import InvalidInput
 from ..records import Batch
 from .batches import joined, selected, size
-from .console import Stage
+from .console import Console, Stage, count
+from .findings import ERROR, Finding, in_order
 from .held import Held, add_labelled
 from .splitting import HeldOut
 from .survey import Survey
 
-__all__ = ["Material"]
+__all__ = ["Material", "gathered", "looked_through"]
 
 FACTOR = 8
 """Bytes that a fit in memory takes for each byte of its rows as they are read: n-grams, rows of numbers, the
@@ -104,3 +105,28 @@ class Material:
             first += len(batch)
             if rows.any():
                 yield self._part(batch, rows)
+
+
+def gathered(
+    source: Source, target: str, held_out: HeldOut, memory: float, console: Console
+) -> Material:
+    """A whole file, read and split."""
+    material = Material(source, target, held_out, memory)
+    with console.stage(f"Reading {source.path}") as stage:
+        material.read(stage)
+        stage.done = f"Read {count(material.survey.rows, 'row')} of {source.path}"
+    material.seconds["read"] = stage.seconds
+    return material
+
+
+def looked_through(material: Material, console: Console) -> list[Finding]:
+    """What is wrong with the data; what makes a model impossible is an error here."""
+    with console.stage("Looking through the rows") as stage:
+        findings = in_order(material.survey.findings())
+    material.seconds["check"] = stage.seconds
+    for finding in findings:
+        if finding.code in ("one-class", "not-classes"):
+            raise InvalidInput(f"{material.source.path}: {finding.message}")
+        if finding.severity == ERROR:
+            console.warn(finding.message)
+    return findings

@@ -17,7 +17,7 @@ from ..persist import estimator_of
 from .importing import import_quickly
 from .reading import reading
 
-__all__ = ["chosen"]
+__all__ = ["chosen", "of_sequences"]
 
 TWOFOLD = ("check", "train", "predict", "evaluate", "explain", "shift")
 TAGGERS = ("SequenceTagger", "CRFTagger")
@@ -30,7 +30,7 @@ def chosen(
 
     An option that was ``typed`` and that the module does not take is an error, and never ignored.
     """
-    tagged = command in TWOFOLD and _of_sequences(options)
+    tagged = command in TWOFOLD and of_sequences(options)
     module = import_quickly(
         f"{__package__}.sequences.{command}" if tagged else f"{__package__}.{command}"
     )
@@ -44,7 +44,8 @@ def chosen(
     return module, {name: value for name, value in options.items() if name in taken}
 
 
-def _of_sequences(options: dict[str, Any]) -> bool:
+def of_sequences(options: dict[str, Any]) -> bool:
+    """Whether the model of a command tags sequences, or its data hold some."""
     if "model" in options:
         return estimator_of(options["model"]) in TAGGERS
     given = reading(options["read"])

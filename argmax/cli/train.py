@@ -18,12 +18,11 @@ from ..persist import check_writable, save
 from ..report.page import prepare
 from .account import Account
 from .console import Console, count
-from .findings import ERROR, Finding, in_order
 from .fitting import Fitted, cluster, fit
 from .held import Held, read_held
 from .importing import meanwhile
 from .journal import Journal
-from .material import Material
+from .material import Material, gathered, looked_through
 from .models import folded
 from .outcome import NOT_CONVERGED, OK
 from .reading import opened, target_of
@@ -73,8 +72,9 @@ def run(console: Console, **given: Any) -> int:
     overwrite = options.force or journal.resumed
     _check_outputs(options, overwrite)
     journal.begin()
-    material = _read(source, target, options, share, console)
-    findings = _looked_through(material, console)
+    limit = memory_limit(options.memory)
+    material = gathered(source, target, HeldOut(share or 0.0, options.seed), limit, console)
+    findings = looked_through(material, console)
     held = material.held if share is not None else _test_rows(options, material, console)
     with ExitStack() as stack:
         engine = stack.enter_context(cluster(options.cluster))
@@ -125,31 +125,6 @@ def _check_outputs(options: Options, overwrite: bool) -> None:
         )
     for path in filter(None, (options.output, options.report)):
         check_writable(path, overwrite=overwrite)
-
-
-def _read(
-    source: Source, target: str, options: Options, share: float | None, console: Console
-) -> Material:
-    held_out = HeldOut(share or 0.0, options.seed)
-    material = Material(source, target, held_out, memory_limit(options.memory))
-    with console.stage(f"Reading {source.path}") as stage:
-        material.read(stage)
-        stage.done = f"Read {count(material.survey.rows, 'row')} of {source.path}"
-    material.seconds["read"] = stage.seconds
-    return material
-
-
-def _looked_through(material: Material, console: Console) -> list[Finding]:
-    """What is wrong with the data; what makes a model impossible is an error here."""
-    with console.stage("Looking through the rows") as stage:
-        findings = in_order(material.survey.findings())
-    material.seconds["check"] = stage.seconds
-    for finding in findings:
-        if finding.code in ("one-class", "not-classes"):
-            raise InvalidInput(f"{material.source.path}: {finding.message}")
-        if finding.severity == ERROR:
-            console.warn(finding.message)
-    return findings
 
 
 def _test_rows(options: Options, material: Material, console: Console) -> Held:

@@ -32,6 +32,7 @@ def test_the_commands_of_the_main_job():
         "demo",
         "check",
         "train",
+        "compare",
         "predict",
         "evaluate",
         "calibrate",
