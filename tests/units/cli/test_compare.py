@@ -59,8 +59,10 @@ def points(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def everything(argmax, points):
-    """All methods, as a person sees them."""
-    return argmax("compare", points, "--target", "kind")
+    """All methods, as a person sees them in a window of 100 columns."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "100")
+        return argmax("compare", points, "--target", "kind")
 
 
 def test_the_best_comes_first_and_nothing_beats_it(compared):

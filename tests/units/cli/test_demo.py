@@ -4,6 +4,8 @@ import os
 
 from argmax.cli.demo import COMMANDS
 
+TRAIN, TRAIN_TAGGER = (i for i, command in enumerate(COMMANDS) if " train " in command)
+
 
 def test_the_main_job_from_end_to_end(argmax, tmp_path, monkeypatch):
     monkeypatch.setattr("argmax.cli.demo.ROWS", 300)
@@ -15,7 +17,10 @@ def test_the_main_job_from_end_to_end(argmax, tmp_path, monkeypatch):
     assert os.getcwd() == here
     for command in COMMANDS:
         assert f"$ {command}" in result.out
-    for name, command in (("report.html", COMMANDS[1]), ("tagging.html", COMMANDS[5])):
+    for name, command in (
+        ("report.html", COMMANDS[TRAIN]),
+        ("tagging.html", COMMANDS[TRAIN_TAGGER]),
+    ):
         report = tmp_path / "out" / name
         assert str(report) in result.out
         assert command in report.read_text(encoding="utf-8")
@@ -29,6 +34,6 @@ def test_as_json(argmax, tmp_path, monkeypatch):
     monkeypatch.setattr("argmax.cli.demo.SENTENCES", 150)
     told = argmax("demo", "-o", tmp_path / "out", "--json", "-q").json
     assert len(told["results"]) == len(told["commands"]) == len(COMMANDS)
-    assert told["results"][1]["solution"]["status"] == "converged"
-    assert told["results"][5]["solution"]["status"] == "converged"
+    assert told["results"][TRAIN]["solution"]["status"] == "converged"
+    assert told["results"][TRAIN_TAGGER]["solution"]["status"] == "converged"
     assert [path.endswith(".html") for path in told["reports"]] == [True, True]
