@@ -29,7 +29,18 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from argmax import CRFTagger, LinearClassifier, SequenceTagger, SoftmaxRegression, load, save
+from argmax import (
+    CRFTagger,
+    LinearClassifier,
+    MulticlassPerceptron,
+    MulticlassSVM,
+    SequenceTagger,
+    SoftmaxRegression,
+    load,
+    save,
+    shift,
+)
+from argmax.calibration import Calibrated
 from argmax.errors import ArgmaxError, ModelFileError
 from argmax.features import Given, Table, Templates
 
@@ -57,7 +68,27 @@ def seeds() -> list[tuple[bytes, Any]]:
         (Pipeline([("table", Table(kinds)), ("model", LinearClassifier())]).fit(frame, y), frame),
         (Pipeline([("t", hashed), ("m", SoftmaxRegression())]).fit(frame, y), frame),
     ]
-    return [(_written(model), rows) for model, rows in [*models, *_taggers(rng)]]
+    every = [*models, *_margins(X, y), *_calibrated(X, y), *_taggers(rng)]
+    return [(_written(model), rows) for model, rows in every]
+
+
+def _margins(X: Any, y: Any) -> list[tuple[Any, Any]]:
+    cost = [[0.0, 2.0, 1.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]]
+    return [
+        (MulticlassSVM(cost=cost, C=0.1).fit(X, y), X),
+        (MulticlassPerceptron(loss="pa1", max_iter=3).fit(X, y), X),
+    ]
+
+
+def _calibrated(X: Any, y: Any) -> list[tuple[Any, Any]]:
+    model = SoftmaxRegression().fit(X[:30], y[:30])
+    scores = model.decision_function(X)
+    found = shift.label(scores[:40], y[:40], scores[40:], resamples=20)
+    return [
+        (Calibrated(SoftmaxRegression(), "matrix", cv=2).fit(X, y), X),
+        (Calibrated(LinearClassifier(), "temperature", cv=2).fit(X, y > 0), X),
+        (shift.adapt(model, found, "a note"), X),
+    ]
 
 
 def _taggers(rng: np.random.Generator) -> list[tuple[Any, Any]]:
@@ -341,8 +372,10 @@ def _answers(model: Any, rows: Any) -> None:
     if isinstance(model, SequenceTagger | CRFTagger):
         model.predict(rows)
         model.predict_marginals(rows)
-    else:
+    elif hasattr(model, "predict_proba"):
         model.predict_proba(rows)
+    else:
+        model.decision_function(rows)
 
 
 def _load(path: Path, limit: int | None) -> Any:
