@@ -93,7 +93,7 @@ def _calibrator(method: Any, options: Any) -> Any:
     if options.keys() != set(kind._get_param_names()):
         raise ModelFileError("has a calibration with other options than this version's.")
     penalty, on = options.get("penalty", 1.0), options["on"]
-    if isinstance(penalty, bool) or not isinstance(penalty, int | float) or penalty < 0:
+    if not _is_number(penalty) or not penalty >= 0:
         raise ModelFileError("has a calibration with a penalty that is no number of 0 or more.")
     if on not in ("scores", "probabilities"):
         raise ModelFileError("has a calibration of something else than scores.")
@@ -110,10 +110,11 @@ def _before(found: Any) -> tuple[Readout, dict[str, Any]]:
 def _adopt(calibrator: Any, base: Readout) -> None:
     note = calibrator.note
     numbers = [calibrator.priors, calibrator.source]
-    if not isinstance(note, str) or len(note) > LONGEST or calibrator.base not in METHODS:
+    named = isinstance(calibrator.base, str) and calibrator.base in METHODS
+    if not isinstance(note, str) or len(note) > LONGEST or not named:
         raise ModelFileError("has a note on its priors that argmax did not write.")
     for given in numbers:
-        plain = isinstance(given, list) and all(isinstance(one, float | int) for one in given)
+        plain = isinstance(given, list) and all(map(_is_number, given))
         if not plain or len(given) != len(base.offset):
             raise ModelFileError("has priors that do not fit its classes.")
     try:
@@ -135,6 +136,13 @@ def _readout(tensors: Tensors, k: int) -> Readout:
     return Readout(scale[0].reshape(()) if len(scale) == 1 else scale, offset)
 
 
+def _is_number(given: Any) -> bool:
+    """Whether it is a number that float64 can hold; whole numbers of JSON have no bound."""
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return False
+    return isinstance(given, float) or abs(given) <= 2**53
+
+
 def _plain(cv: Any) -> bool:
     return cv is None or cv == "prefit" or (isinstance(cv, int) and not isinstance(cv, bool))
 
@@ -142,6 +150,6 @@ def _plain(cv: Any) -> bool:
 def _losses(given: Any) -> dict[str, float]:
     if not isinstance(given, dict) or not given.keys() <= METHODS.keys():
         raise ModelFileError("has a calibration with losses that argmax did not write.")
-    if not all(isinstance(loss, int | float) for loss in given.values()):
+    if not all(map(_is_number, given.values())):
         raise ModelFileError("has a calibration with losses that are no numbers.")
     return {name: float(loss) for name, loss in given.items()}
