@@ -63,11 +63,15 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
 
     Attributes
     ----------
-    classes_ : (k,) the labels: 0 … k−1 for a matrix
+    classes_ : (k,)
+        The labels: 0 … k−1 for a matrix.
     coef_ (k, d), intercept_ (k,)
-    pairs_ : (E, 2) the labels that are joined
-    pair_weights_ : (E,) J
-    multilabel_ : whether y was a matrix of zeros and ones; of one label a row, ``predict`` returns one
+    pairs_ : (E, 2)
+        The labels that are joined.
+    pair_weights_ : (E,)
+        J.
+    multilabel_ : bool
+        Whether y was a matrix of zeros and ones; of one label a row, ``predict`` returns one.
     solution_, n_iter_, n_features_in_
 
     Examples

@@ -136,8 +136,10 @@ class Joint(BaseEstimator):
 
     Attributes
     ----------
-    names_ : list of the names by column; None where they are hashed
-    width_ : the number of columns
+    names_ : list or None
+        The names by column; None where they are hashed.
+    width_ : int
+        The number of columns.
 
     Examples
     --------

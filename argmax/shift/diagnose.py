@@ -44,19 +44,21 @@ FIRST = 50
 class Diagnosis:
     """What ``diagnose`` found; ``print`` it for the page.
 
-    kind        "none", "label" (other frequencies of the classes explain what moved), "inputs" (rows look
-                different, and the model says of them what it said before) or "other"
-    label       frequencies of the classes, and the tests on what the model says
-    separable   test: can a classifier tell the two sets apart? None without features
-    features    which features moved, and ``names`` of them
-    weights     of the validation rows, as if drawn where the target is; None without features
-    accuracy    on the validation rows
-    expected    on the target rows by the model as it is; None where nothing can be said
-    adapted     the same if it is adapted to the new frequencies; None where that is not advised
-    cost        the three as mean cost, where costs were given
-    first       (f,) target rows to label first
-    p, truth    (n, k) and (n,): calibrated probabilities of validation rows, and the columns of their labels
-    q           (m, k): calibrated probabilities of target rows, before any change of frequencies
+    Its fields::
+
+        kind        "none", "label" (other frequencies of the classes explain what moved), "inputs" (rows look
+                    different, and the model says of them what it said before) or "other"
+        label       frequencies of the classes, and the tests on what the model says
+        separable   test: can a classifier tell the two sets apart? None without features
+        features    which features moved, and ``names`` of them
+        weights     of the validation rows, as if drawn where the target is; None without features
+        accuracy    on the validation rows
+        expected    on the target rows by the model as it is; None where nothing can be said
+        adapted     the same if it is adapted to the new frequencies; None where that is not advised
+        cost        the three as mean cost, where costs were given
+        first       (f,) target rows to label first
+        p, truth    (n, k) and (n,): calibrated probabilities of validation rows, and their labels by column
+        q           (m, k): calibrated probabilities of target rows, before any change of frequencies
     """
 
     kind: str
