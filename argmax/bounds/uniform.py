@@ -43,7 +43,7 @@ __all__ = [
 
 
 def finite(mistakes: Any, n: Any, log_size: float, *, delta: float = 0.05) -> Bound:
-    """For a class of |H| predictors, ``log_size`` = log |H|: the price of having chosen one of them.
+    """For a class of N predictors, ``log_size`` = log N: the price of having chosen one of them.
 
     A model kept as p numbers of 32 bits is one of 2³²ᵖ, so that ``log_size`` is 32 p log 2.
 

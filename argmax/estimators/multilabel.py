@@ -40,7 +40,7 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
 
     Parameters
     ----------
-    pairs : "tree", "none", "all", or pairs of labels (E, 2)
+    pairs : "tree", "none", "all", or (E, 2)
         Which labels are joined. "tree" is the tree of Chow and Liu: of all trees over the labels, the one
         that explains most of their dependence; everything, training included, is exact. Pairs with cycles,
         "all" among them, are trained by their pseudo-likelihood, and answered by ``spaces.Graph``: exactly

@@ -178,7 +178,7 @@ class Joint(BaseEstimator):
         return self
 
     def transform(self, X: Sequence[Any], y: Sequence[Any]) -> sp.csr_array:
-        """Ψ(x_i, y_i) as sparse rows (n, width_)."""
+        """Ψ(x_i, y_i) as sparse rows (n, ``width_``)."""
         check_is_fitted(self, "width_")
         pairs = self._pairs(X, y)
         if self.names_ is not None:
