@@ -45,7 +45,12 @@ class JointClassifier(BaseEstimator):
     Attributes
     ----------
     classes_ : the labels of the training set, sorted
-    w_ (width,), joint_ (the fitted ``features.Joint``), gap_ : F(w_) − min F is at most this
+    w_ : (width,)
+        The weights.
+    joint_ : Joint
+        The fitted ``features.Joint``.
+    gap_ : float
+        F at the weights is at most so far above its minimum.
 
     Examples
     --------
