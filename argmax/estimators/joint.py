@@ -44,9 +44,10 @@ class JointClassifier(BaseEstimator):
 
     Attributes
     ----------
-    classes_ : the labels of the training set, sorted
-    w_ : (width,)
-        The weights.
+    classes_ : array
+        The labels of the training set, sorted.
+    w_ : array
+        The weights, one a column of ``joint_``.
     joint_ : Joint
         The fitted ``features.Joint``.
     gap_ : float
