@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compile import kernel
-from .simd import add, fma, get, load, mul, store
+from .simd import add, fma, get, load, mul, prefetch, store
 
 __all__ = [
     "Plan",
     "Weights",
+    "ahead",
     "bump",
     "collect",
     "count",
@@ -32,6 +33,7 @@ __all__ = [
     "fill_plan",
     "labels_of",
     "list_pairs",
+    "most_of",
     "plan_sizes",
     "scatter",
     "scores",
@@ -269,6 +271,43 @@ def scores(plan, weights, labels, start, L, s, P, LANES):
 
 
 @kernel
+def ahead(plan, weights, offsets, order, at, P):
+    """Asks memory for what the next sequences of ``order`` need, while the one at ``at`` is worked on.
+
+    A processor foresees a walk through memory, not a jump to another sequence: so the weights of the next one
+    are asked for, the places of those weights of the one behind it, and where these begin of the third.
+    """
+    heavy, rows, _, light, pairs, pair_codes, _, _, slot, root = plan
+    table, listed, _, once, _, _, _ = weights
+    if at + 3 < len(order):
+        start, stop = offsets[order[at + 3]], offsets[order[at + 3] + 1]
+        for t in range(start, stop + 8, 8):  # a line of memory holds eight
+            prefetch(heavy, t)
+            prefetch(light, t)
+        for t in range(start, stop + 16, 16):
+            prefetch(slot, t)
+            prefetch(root, t)
+    if at + 2 < len(order):
+        start, stop = offsets[order[at + 2]], offsets[order[at + 2] + 1]
+        for i in range(heavy[start], heavy[stop] + 16, 16):
+            prefetch(rows, i)
+        for j in range(light[start], light[stop] + 16, 16):
+            prefetch(pairs, j)
+        for j in range(light[start], light[stop] + 64, 64):
+            prefetch(pair_codes, j)
+    if at + 1 < len(order):
+        start, stop = offsets[order[at + 1]], offsets[order[at + 1] + 1]
+        for i in range(heavy[start], heavy[stop]):
+            for k in range(0, P, 16):
+                prefetch(table, rows[i] * P + k)
+        for j in range(light[start], light[stop]):
+            prefetch(listed, pairs[j])
+        for t in range(start, stop):
+            if slot[t] >= 0:
+                prefetch(once, slot[t])
+
+
+@kernel
 def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
     """out += factor · the features of a sequence times its residuals r (L, P): the adjoint of ``scores``.
 
@@ -310,17 +349,37 @@ def bump(plan, t, label, right, amount, out, mask, P):
 
 
 @kernel
-def scores_of_rows(indptr, indices, values, step, row, ptr, weights, start, L, s, P, LANES):
+def _rows_ahead(indptr, indices, row, ptr, weights, t, stop, P):
+    """Asks memory for the weights of a token a little behind t, and for where these are of a later one."""
+    table, listed, codes, _, _, _, _ = weights
+    if t + LATER < stop:
+        for q in range(indptr[t + LATER], indptr[t + LATER + 1]):
+            prefetch(row, indices[q])
+            prefetch(ptr, indices[q])
+    if t + SOON < stop:
+        for q in range(indptr[t + SOON], indptr[t + SOON + 1]):
+            a = indices[q]
+            for k in range(0, P, 16):
+                prefetch(table, max(row[a], 0) * P + k)
+            prefetch(listed, ptr[a])
+            prefetch(codes, ptr[a])
+
+
+SOON, LATER = 2, 4
+
+
+@kernel
+def scores_of_rows(
+    indptr, indices, values, step, row, ptr, weights, start, L, stop, s, heavy, light, P, LANES
+):
     """``scores`` of tokens that no plan has. Which attributes of a token are heavy is found out first.
 
-    (A branch for each attribute would be guessed wrongly once in four.)
+    (A branch for each attribute would be guessed wrongly once in four.) Tokens from ``stop`` on are not read
+    ahead. heavy and light are memory for the attributes of one token and one more.
     """
     table, listed, codes, _, base, first, last = weights
-    most = 0
     for t in range(start, start + L):
-        most = max(most, indptr[t + 1] - indptr[t])
-    heavy, light = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
-    for t in range(start, start + L):
+        _rows_ahead(indptr, indices, row, ptr, weights, t, stop, P)
         here, rows, others = (t - start) * P, 0, 0
         for q in range(indptr[t], indptr[t + 1]):
             heavy[rows] = light[others] = q
@@ -342,3 +401,12 @@ def scores_of_rows(indptr, indices, values, step, row, ptr, weights, start, L, s
     for k in range(0, P, len(LANES)):
         store(s, k, add(load(s, k, LANES), load(first, k, LANES)))
         store(s, end + k, add(load(s, end + k, LANES), load(last, k, LANES)))
+
+
+@kernel
+def most_of(indptr, start, stop):
+    """The most entries that one of these rows has."""
+    most = 0
+    for t in range(start, stop):
+        most = max(most, indptr[t + 1] - indptr[t])
+    return most

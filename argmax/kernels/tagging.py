@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .attributes import bump, labels_of, scatter, scores, scores_of_rows
+from .attributes import ahead, bump, labels_of, most_of, scatter, scores, scores_of_rows
 from .chain import backward, exp_rows, expected, forward, transitions, viterbi
 from .compile import kernel
 from .sequences import FLUSH, flush, longest_of
@@ -313,8 +313,10 @@ def descend(
     p, inverse = np.empty(longest * P, dtype), np.empty(longest, dtype)
     E, Et, T = np.zeros(P * P, dtype), np.zeros(P * P, dtype), np.zeros(P * P, dtype)
     loss = 0.0
-    for i in order:
+    for at in range(len(order)):
+        i = order[at]
         start, L, w = offsets[i], offsets[i + 1] - offsets[i], dtype.type(weight[i * size])
+        ahead(plan, weights, offsets, order, at, P)
         if not L:
             continue
         scale = dtype.type(state[0])
@@ -375,8 +377,10 @@ def perceive(
     best, changed = np.empty(longest, np.int64), True
     for k in range(P * P):
         turned[k] = -np.inf
-    for i in order:
+    for at in range(len(order)):
+        i = order[at]
         start, L = offsets[i], offsets[i + 1] - offsets[i]
+        ahead(plan, weights, offsets, order, at, P)
         if not L:
             continue
         if changed:
@@ -421,11 +425,15 @@ def token_scores(
 ):
     """node (N, K): the scores of tokens that no plan has, start and end of their sequences included."""
     K, P = node.shape[1], len(weights.base)
-    s = np.empty(longest_of(offsets, first, last) * P, weights.table.dtype)
+    s, stop = np.empty(longest_of(offsets, first, last) * P, weights.table.dtype), offsets[last]
+    most = 1 + most_of(indptr, offsets[first], stop)
+    heavy, light = np.empty(most, np.int64), np.empty(most, np.int64)
     for i in range(first, last):
         start, L = offsets[i], offsets[i + 1] - offsets[i]
         if L:
-            scores_of_rows(indptr, indices, values, step, row, ptr, weights, start, L, s, P, LANES)
+            scores_of_rows(
+                indptr, indices, values, step, row, ptr, weights, start, L, stop, s, heavy, light, P, LANES
+            )  # fmt: skip
         for t in range(L):
             for c in range(K):
                 node[start + t, c] = s[t * P + c]
@@ -437,10 +445,14 @@ def tag(
 ):  # fmt: skip
     """The best path of each sequence. Given M = e and Mt = eᵀ (P, P). Filled labels (N,), value (n,)."""
     K, P = labels_of(weights), len(weights.base)
-    s = np.empty(longest_of(offsets, first, last) * P, weights.table.dtype)
+    s, stop = np.empty(longest_of(offsets, first, last) * P, weights.table.dtype), offsets[last]
+    most = 1 + most_of(indptr, offsets[first], stop)
+    heavy, light = np.empty(most, np.int64), np.empty(most, np.int64)
     for i in range(first, last):
         start, L = offsets[i], offsets[i + 1] - offsets[i]
         value[i] = 0.0
         if L:
-            scores_of_rows(indptr, indices, values, step, row, ptr, weights, start, L, s, P, LANES)
+            scores_of_rows(
+                indptr, indices, values, step, row, ptr, weights, start, L, stop, s, heavy, light, P, LANES
+            )  # fmt: skip
             value[i] = viterbi(s, M, Mt, labels[start:], L, K, P, LANES)
