@@ -33,6 +33,7 @@ __all__ = [
     "fill_plan",
     "labels_of",
     "list_pairs",
+    "mark",
     "most_of",
     "plan_sizes",
     "scatter",
@@ -92,39 +93,33 @@ def count(indices, counts):
 
 
 @kernel
-def _labels_by_attribute(indptr, indices, labels, start):
-    """The label of every occurrence, attribute by attribute. Given start (d + 1,)."""
-    at, found = start[:-1].copy(), np.empty(start[-1], labels.dtype)
+def mark(indptr, indices, labels, seen):
+    """Set the bits of the labels that each attribute occurs with. Given seen (d, words)."""
     for t in range(len(labels)):
+        word, bit = labels[t] >> 6, np.uint64(1) << np.uint64(labels[t] & 63)
         for q in range(indptr[t], indptr[t + 1]):
-            a = indices[q]
-            found[at[a]] = labels[t]
-            at[a] += 1
-    return found
+            seen[indices[q], word] |= bit
 
 
 @kernel
-def count_pairs(indptr, indices, labels, start, K, sizes):
-    """sizes[a] = how many labels attribute a was seen with. Returns the labels by attribute."""
-    found, seen = _labels_by_attribute(indptr, indices, labels, start), np.full(K, -1)
+def count_pairs(seen, sizes):
+    """sizes[a] = how many labels attribute a was seen with."""
     for a in range(len(sizes)):
         sizes[a] = 0
-        for q in range(start[a], start[a + 1]):
-            if seen[found[q]] != a:
-                seen[found[q]] = a
+        for word in range(seen.shape[1]):
+            x = seen[a, word]
+            while x:
+                x &= x - np.uint64(1)  # without its lowest bit
                 sizes[a] += 1
-    return found
 
 
 @kernel
-def list_pairs(found, start, chosen, K, codes):
+def list_pairs(seen, chosen, K, codes):
     """The labels of each chosen attribute, ascending, one attribute after the other, into codes."""
-    seen, m = np.full(K, -1), 0
+    m = 0
     for a in chosen:
-        for q in range(start[a], start[a + 1]):
-            seen[found[q]] = a
         for c in range(K):
-            if seen[c] == a:
+            if seen[a, c >> 6] >> np.uint64(c & 63) & np.uint64(1):
                 codes[m] = c
                 m += 1
 
@@ -176,34 +171,30 @@ def share(indptr, indices, once, values, shared):
 
 
 @kernel
-def plan_sizes(indptr, indices, row, ptr, once, heavy_start, light_start, slot, root):
-    """Counts of ``Plan``. Given row (d,): ≥ 0 if heavy; ptr (d + 1,) of light pairs; once (d,) booleans.
+def plan_sizes(indptr, indices, row, ptr, once, first, last, heavy, light, singles):
+    """How many rows and light pairs each of the tokens first … last−1 has, and attributes of its own.
 
-    Returns the number of tokens with attributes that occur once.
+    Given row (d,): ≥ 0 if heavy; ptr (d + 1,) of light pairs; once (d,) booleans.
     """
-    slots = 0
-    for t in range(len(slot)):
-        heavy, light, singles = 0, 0, 0
+    for t in range(first, last):
+        heavy[t], light[t], singles[t] = 0, 0, 0
         for q in range(indptr[t], indptr[t + 1]):
             a = indices[q]
             if row[a] >= 0:
-                heavy += 1
+                heavy[t] += 1
             elif once[a]:
-                singles += 1
+                singles[t] += 1
             else:
-                light += ptr[a + 1] - ptr[a]
-        heavy_start[t + 1], light_start[t + 1] = heavy_start[t] + heavy, light_start[t] + light
-        slot[t], root[t] = -1, np.sqrt(singles)
-        if singles:
-            slot[t] = slots
-            slots += 1
-    return slots
+                light[t] += ptr[a + 1] - ptr[a]
 
 
 @kernel
-def fill_plan(indptr, indices, values, step, row, ptr, codes, once, plan):
-    """rows, pairs, labels and values of a ``Plan``, given its counts; codes are those of the light pairs."""
-    for t in range(len(indptr) - 1):
+def fill_plan(indptr, indices, values, step, row, ptr, codes, once, first, last, plan):
+    """rows, pairs, labels and values of a ``Plan`` for these tokens, given its counts.
+
+    codes are those of the light pairs.
+    """
+    for t in range(first, last):
         i, j = plan.heavy_start[t], plan.light_start[t]
         for q in range(indptr[t], indptr[t + 1]):
             a = indices[q]
