@@ -1,4 +1,4 @@
-"""What ``MultiLabelClassifier`` is given, as one matrix of zeros and ones: which labels, and which are joined."""
+"""What ``MultiLabelClassifier`` is given, as a matrix of zeros and ones: which labels, which of them joined."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Labelled", "joined", "known", "labelled"]
 
 
 class Labelled(NamedTuple):
-    """The labels that there are (classes,), which of them apply to each row (n, k), and how they were given."""
+    """The labels that there are, which of them apply to each row (n, k), and how they were given."""
 
     classes: Any
     matrix: Ints

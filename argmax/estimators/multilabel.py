@@ -269,9 +269,7 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
         if decoding == "argmax":
             return np.vstack([space.argmax(scores).labels for scores in self._blocks(X)])
         blocks = self._blocks(X, DRAWS)
-        return np.vstack(
-            [best_expected_f1(space.sample(scores, DRAWS, rng)) for scores in blocks]
-        )
+        return np.vstack([best_expected_f1(space.sample(scores, DRAWS, rng)) for scores in blocks])
 
     def sample(self, X: Any, n: int = 1) -> Ints:
         """n exact draws of the sets of labels of each row, as (n, rows, k) zeros and ones."""
