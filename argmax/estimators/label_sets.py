@@ -1,4 +1,4 @@
-"""What ``MultiLabelClassifier`` is given, as a matrix of zeros and ones: which labels, which of them joined."""
+"""What ``MultiLabelClassifier`` is given, as zeros and ones: which labels there are, and which are joined."""
 
 from __future__ import annotations
 

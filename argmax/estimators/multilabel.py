@@ -271,6 +271,20 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
         blocks = self._blocks(X, DRAWS)
         return np.vstack([best_expected_f1(space.sample(scores, DRAWS, rng)) for scores in blocks])
 
+    def predict_top_k(self, X: Any, k: int) -> tuple[Ints, Floats]:
+        """The k likeliest sets of each row (k, n, labels), and their probabilities (k, n).
+
+        Where there are fewer than k sets the rest is −1, of probability 0.
+        """
+        check_is_fitted(self, "coef_")
+        k, space = checks.positive_integer("k", k), self._space()
+        sets, chances = [], []
+        for scores in self._blocks(X, k):
+            labels, values = space.top_k(scores, k)
+            sets.append(labels)
+            chances.append(np.exp(values - space.logz(scores).value))
+        return np.hstack(sets), np.hstack(chances)
+
     def sample(self, X: Any, n: int = 1) -> Ints:
         """n exact draws of the sets of labels of each row, as (n, rows, k) zeros and ones."""
         check_is_fitted(self, "coef_")

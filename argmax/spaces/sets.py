@@ -3,12 +3,13 @@
     s(y) = Σ_j s_j y_j + Σ_(a,b) J_ab y_a y_b            y ∈ {0, 1}^k
 
 A label is a node with two states, "out" with score 0 and "in" with score s_j. The graph is the same for every
-example, so its order is found once: without edges everything is a formula, with the edges of a forest it is
-a ``Tree``, with cycles a ``Graph``.
+example, so its order is found once. With the edges of a forest log Z and marginals are a closed form
+(``set_trees``) and the other answers those of a ``Tree``; with cycles all are those of a ``Graph``.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..errors import InvalidInput
 from ..records import Answer, Floats, Ints, Scores, Value
 from .base import Space
 from .graph import Graph
+from .set_trees import SetForest
 from .tree import Tree
 
 __all__ = ["Sets"]
@@ -61,7 +63,11 @@ class Sets(Space):
         if len(set(self.edges)) < len(self.edges):
             raise InvalidInput("edges must name each pair of labels once.")
 
-    @property
+    @cached_property
+    def _tree(self) -> SetForest | None:
+        return SetForest(self.k, self._pairs) if self.forest else None
+
+    @cached_property
     def forest(self) -> bool:
         """Whether the pairs make no cycle: then every answer is exact."""
         joined = sp.coo_array(
@@ -79,6 +85,8 @@ class Sets(Space):
 
     def _joint(self, scores: Scores) -> Floats:
         """J (E,), the score of each pair."""
+        if not self.edges:
+            return np.zeros(0)
         assert scores.edge is not None
         checks.lengths(edges=len(self.edges), edge=len(scores.edge))
         return np.asarray(scores.edge[:, 0, 0])
@@ -100,28 +108,29 @@ class Sets(Space):
         return Answer(answer.labels.reshape(-1, self.k), answer.value, answer.bound)
 
     def logz(self, scores: Scores) -> Value:
-        if not self.edges:
-            node = checks.node_scores(scores, self.k)
-            return Value(checks.some_answer(np.logaddexp(0.0, node).sum(axis=1)))
-        return self._inner().logz(self._nodes(scores))
+        if self._tree is None:
+            return self._inner().logz(self._nodes(scores))
+        node = checks.node_scores(scores, self.k)
+        return Value(checks.some_answer(self._tree.logz(node, self._joint(scores))))
 
     def marginals(
         self, scores: Scores, weight: Floats | None = None, out: Scores | None = None
     ) -> tuple[Value, Scores]:
         out = _like(scores) if out is None else out
-        if out.edge is not None:
-            out.edge[:] = 0.0
-        if self.edges:
+        if self._tree is None:
             value, found = self._inner().marginals(self._nodes(scores), weight)
             out.node[:] = found.node[:, 1].reshape(-1, self.k)
             if out.edge is not None and found.edge is not None:
                 out.edge[:, 0, 0] = found.edge[:, 1, 1]
             return value, out
-        value = self.logz(scores)
-        out.node[:] = expit(scores.node)
+        node = checks.node_scores(scores, self.k)
+        logz, both, out.node[:] = self._tree.marginals(node, self._joint(scores))
         if weight is not None:
             out.node[:] *= weight[:, None]
-        return value, out
+        if out.edge is not None:
+            out.edge[:] = 0.0
+            out.edge[: len(both), 0, 0] = both.sum(axis=1) if weight is None else both @ weight
+        return Value(checks.some_answer(logz)), out
 
     def score(self, scores: Scores, labels: Ints) -> Floats:
         total: Floats = (checks.node_scores(scores, self.k) * labels).sum(axis=1)
