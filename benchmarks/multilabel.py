@@ -1,6 +1,6 @@
 """Sets of labels: a tree over the labels against each label for itself, on the test rows of Mulan's splits.
 
-What it is worth (subset accuracy, exact held-out likelihood), what training takes, and what memory it asks for.
+What it is worth (subset accuracy, exact held-out likelihood), what training takes, and what memory.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ QUICK_ROWS = 200
 
 EXPLANATION = f"""\
 Each label for itself: MultiLabelClassifier(pairs="none"). Tree: pairs="tree" (Chow and Liu). The same
-features, dense ones scaled; C of {", ".join(f"{C:g}" for C in CS)} chosen for each by the likelihood of a fifth
-of the training rows. Differences are paired over test rows, with 95 % intervals from 1,000 resampled sets. scikit-learn's
-OneVsRestClassifier(LogisticRegression) at the C of ours is shown for its seconds and subset accuracy."""
+features, dense ones scaled; C of {", ".join(f"{C:g}" for C in CS)} chosen for each by the likelihood of
+a fifth of the training rows. Differences are paired over test rows, with 95 % intervals from 1,000
+resampled sets. scikit-learn's OneVsRestClassifier(LogisticRegression) at the C of ours is shown for its
+seconds and subset accuracy."""
 
 
 @dataclass(frozen=True)

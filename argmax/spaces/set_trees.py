@@ -1,7 +1,7 @@
 """Log-partition and marginals of sets of labels joined by a forest, in closed form.
 
-A label out of the set scores 0, and a pair scores J when both are in. So what a child c tells its parent is one
-number, the same for every example but for its score (σ⁺(s) = log(1 + eˢ)):
+A label out of the set scores 0, and a pair scores J when both are in. So what a child c tells its parent p
+is one number (σ⁺(s) = log(1 + eˢ)):
 
     inside     s_p ← s_p + σ⁺(s_c + J) − σ⁺(s_c)              children first
     log Z      Σ_v σ⁺(s_v)                                     over all labels, with the scores after that
