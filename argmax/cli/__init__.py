@@ -140,7 +140,7 @@ def _demo(
     """The main job from end to end, on built-in data.
 
     Writes a table of support tickets and a file of tagged sentences into a new folder, then runs check,
-    train, evaluate and explain on both.
+    train, evaluate and explain on both; and segments a noisy picture with weights that it learns.
     """
     _run(context, json, quiet)
 

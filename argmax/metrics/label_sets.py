@@ -91,8 +91,10 @@ def label_sets(
         row_f1=drawn.interval(_row_f1),
         log_likelihood=None if log_likelihood is None else drawn.interval(_surprise),
         each=tuple(
-            class_scores(label, *map(int, found), level)
-            for label, found in zip(names.tolist(), counts.sum(axis=0), strict=True)
+            class_scores(label, hits, int(true), int(said), level)
+            for label, (hits, true, said) in zip(
+                names.tolist(), counts.sum(axis=0).tolist(), strict=True
+            )
         ),
     )
 
