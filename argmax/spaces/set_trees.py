@@ -60,26 +60,51 @@ class SetForest:
 
     def logz(self, node: Floats, joint: Floats) -> Floats:
         """log Z (n,) of scores (n, k) and J (E,)."""
-        return np.asarray(_softplus(self._inside(node, joint)).sum(axis=0))
+        return self._inside(node, joint)[0]
 
     def marginals(self, node: Floats, joint: Floats) -> tuple[Floats, Floats, Floats]:
         """log Z (n,), P(both of a pair) (E, n) and P(y_j = 1) (n, k)."""
-        s = self._inside(node, joint)
-        p, both = expit(s), np.empty((self.size, s.shape[1]))
-        for level in self.levels:
-            above, alone = p[level.parent], p[level.child]
-            both[level.pair] = above * expit(s[level.child] + joint[level.pair, None])
-            p[level.child] = both[level.pair] + (1.0 - above) * alone
-        return _softplus(s).sum(axis=0), both, p.T
+        logz, s, told = self._inside(node, joint)
+        p, both = np.empty_like(s), np.empty((self.size, s.shape[1]))
+        p[self.roots] = expit(s[self.roots])
+        for level, (alone, beside) in zip(self.levels, reversed(told), strict=True):
+            above = p[level.parent]
+            both[level.pair] = joined = above * beside
+            p[level.child] = joined + (1.0 - above) * alone
+        return logz, both, p.T
 
-    def _inside(self, node: Floats, joint: Floats) -> Floats:
-        """Scores (k, n) with all that is below a label in its own."""
-        s = np.array(node.T, order="C")
+    def _inside(
+        self, node: Floats, joint: Floats
+    ) -> tuple[Floats, Floats, list[tuple[Floats, Floats]]]:
+        """log Z, scores (k, n) with all that is below a label in its own, and from the deepest level up
+        P(c | p out) and P(c | p in)."""
+        s, told = np.array(node.T, order="C"), []
+        logz = np.zeros(s.shape[1])
         for level in reversed(self.levels):
-            below = s[level.child]
-            said = _softplus(below + joint[level.pair, None]) - _softplus(below)
+            said, plus, alone, beside = _told(s[level.child], joint[level.pair, None])
             s[level.owner] += np.add.reduceat(said, level.first, axis=0)
-        return s
+            logz += plus.sum(axis=0)
+            told.append((alone, beside))
+        return logz + _softplus(s[self.roots]).sum(axis=0), s, told
+
+
+LARGEST = 300.0
+"""Of |J|, up to which e^J can be multiplied with without a thought."""
+
+
+def _told(s: Floats, J: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """σ⁺(s + J) − σ⁺(s), σ⁺(s), σ(s) and σ(s + J), of scores (m, n) and J (m, 1).
+
+    With t = e^−|s| one exponential does for all four, and two logarithms.
+    """
+    if not (np.abs(J) <= LARGEST).all():
+        plus = _softplus(s)
+        return _softplus(s + J) - plus, plus, expit(s), expit(s + J)
+    t, on, weight = np.exp(-np.abs(s)), s >= 0.0, np.exp(J)
+    share = np.where(on, 1.0, t)  # of "in", where "out" has the rest of 1 + t
+    out, both = 1.0 + t, share * weight
+    total = np.where(on, t, 1.0) + both
+    return np.log(total / out), np.maximum(s, 0.0) + np.log(out), share / out, both / total
 
 
 def _rooted(k: int, edges: Ints) -> tuple[Ints, Ints, Ints]:

@@ -98,6 +98,29 @@ def test_the_pseudo_likelihood_is_that_of_each_label_given_the_others(seed, edge
     np.testing.assert_allclose(space.pseudo(scores, labels, None, room(edges)), expected)
 
 
+@pytest.mark.parametrize("J", [-np.inf, -800.0, 299.0, 800.0])
+def test_pairs_beyond_all_measure_are_still_exact(J):
+    edges = EDGES[2]
+    scores = Scores(np.array([[1.0, -2.0, 0.5, 3.0, -np.inf]]), np.full((3, 1, 1), J))
+    subsets, values = listed_with(scores, edges)
+    logz = np.logaddexp.reduce(values, axis=1)
+    value, found = Sets(5, edges).marginals(scores)
+    np.testing.assert_allclose(value.value, logz)
+    p = np.exp(values - logz[:, None])
+    np.testing.assert_allclose(found.node, p @ subsets, atol=1e-12)
+
+
+def listed_with(scores, edges):
+    """``listed``, where scores may be infinite: a set scores what is in it, and nothing else."""
+    subsets = np.array(list(product((0, 1), repeat=scores.labels)))
+    values = [
+        sum(scores.node[0, np.flatnonzero(y)])
+        + sum(scores.edge[i, 0, 0] for i, (a, b) in enumerate(edges) if y[a] and y[b])
+        for y in subsets
+    ]
+    return subsets, np.array([values], float)
+
+
 @ROUTES
 def test_draws_have_the_marginals(compiled):
     scores, rng = draw(0, EDGES[2], n=2)
