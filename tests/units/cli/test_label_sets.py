@@ -1,6 +1,5 @@
 """Tables with several labels a row: recognised, learned, judged, answered and explained."""
 
-import csv
 import json
 import re
 
@@ -10,48 +9,17 @@ import pytest
 import argmax as library
 from argmax.cli.label_sets.material import rows_of
 from argmax.cli.label_sets.reading import FirstRows, LabelSets, Target, recognised
+from argmax.data.scenes import LABELS, write_scenes
 from argmax.records import Batch, Strings
 from tests.units.report.test_snippets import blocks, printed
-
-LABELS = ("bus", "car", "sky", "tree")
-WORDS = {"bus": "stop road", "car": "wheel road", "sky": "cloud blue", "tree": "leaf wood"}
-
-
-def streets(n, seed):
-    """Sets of labels, texts that tell most of them, and numbers; a car goes with a bus."""
-    rng = np.random.default_rng(seed)
-    for _ in range(n):
-        on = rng.random(4) < (0.3, 0.15, 0.5, 0.4)
-        on[1] |= on[0] and rng.random() < 0.8
-        words = [rng.choice(WORDS[name].split()) for name, o in zip(LABELS, on, strict=True) if o]
-        words = [word for word in words if rng.random() < 0.8]
-        words += rng.choice(["the", "a", "of", "old", "new"], 2).tolist()
-        yield on.astype(int), " ".join(words), round(float(rng.normal() + on[2]), 3)
-
-
-def write_wide(path, rows):
-    with open(path, "w", newline="") as file:
-        lines = csv.writer(file)
-        lines.writerow([*LABELS, "text", "light"])
-        lines.writerows([*on.tolist(), text, light] for on, text, light in rows)
-
-
-def write_listed(path, rows, between="|"):
-    with open(path, "w", newline="") as file:
-        lines = csv.writer(file)
-        lines.writerow(["tags", "text", "light"])
-        for on, text, light in rows:
-            tags = [name for name, o in zip(LABELS, on, strict=True) if o]
-            lines.writerow([between.join(tags), text, light])
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("streets")
     for name, n, seed in (("data", 250, 0), ("new", 80, 1)):
-        rows = list(streets(n, seed))
-        write_wide(folder / f"{name}_wide.csv", rows)
-        write_listed(folder / f"{name}.csv", rows)
+        write_scenes(folder / f"{name}_wide.csv", n, seed, columns=True)
+        write_scenes(folder / f"{name}.csv", n, seed)
     return folder
 
 
