@@ -210,7 +210,7 @@ def large(options: Options) -> list[Check]:
         MultiLabelClassifier(C=0.1, tol=LOOSE).fit(source.X, source.Y)
     seconds = time.perf_counter() - began
     say(
-        f"{LARGE}: {source.X.shape[0]} rows, {source.Y.shape[1]} labels, fitted to {LOOSE:g} in {seconds:.0f} s"
+        f"{LARGE}: {source.X.shape[0]} rows, {source.Y.shape[1]} labels, tol {LOOSE:g}: {seconds:.0f} s"
     )
     if why := no_peaks():
         return [Check(f"{LARGE}: memory", "?", f"at most {MEGABYTES:.0f} MB", f"open ({why})")]

@@ -19,8 +19,8 @@ picture = pictures.flower()  # petals are labelled 1
 left, right = picture.halves()
 
 # %%
-# A node for every pixel, with its three colours; an edge to the right and one below. "potts" learns one number
-# for each direction: what it is worth that neighbours agree.
+# A node for every pixel, with its three colours; an edge to the right and one below. "potts" learns one
+# number for each direction: what it is worth that neighbours agree.
 
 learn, test = grid_graph(left.pixels), grid_graph(right.pixels)
 labels, truth = left.labels.ravel(), right.labels.ravel()

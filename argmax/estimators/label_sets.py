@@ -6,13 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import checks
+from .. import checks, engines, losses, passes
 from ..errors import InvalidInput
-from ..records import Floats, Ints
+from ..kernels import compiled
+from ..layouts import Full
+from ..records import Floats, Ints, Rows
 from ..spaces import Sets
 from . import cooccurrence
 
-__all__ = ["Labelled", "joined", "known", "labelled"]
+__all__ = ["Labelled", "joined", "known", "labelled", "posed"]
 
 
 class Labelled(NamedTuple):
@@ -86,3 +88,28 @@ def joined(pairs: Any, matrix: Ints, weight: Floats) -> Ints:
     if pairs == "all":
         return cooccurrence.every_pair(k)
     return cooccurrence.likeliest_tree(matrix, weight)
+
+
+def posed(rows: Rows, k: int, edges: Ints, loss: losses.Loss, intercept: bool) -> passes.Problem:
+    """Space, layout and loss of a fit on these rows, k labels and pairs of them."""
+    entries = engines.entries(rows)
+    fast = compiled(entries * k)
+    layout = Full(
+        int(rows.shape[1]),
+        k,
+        intercept=intercept,
+        free_intercept=False,
+        edge_kinds=len(edges),
+        edge_states=1,
+        sparse=not isinstance(rows, np.ndarray),
+        precise=not fast,  # a small problem can afford it
+        compiled=fast,
+    )
+    checks.memory(
+        8.0 * (30 * layout.size + 4 * len(rows) * k),
+        f"fitting {len(rows)} rows, {layout.features} features and {k} labels",
+        "Reduce the features (for example by hashing or selection) or the labels.",
+    )
+    # Decided here for all blocks: each of them is small.
+    on_trees = compiled(entries * k + 32 * len(rows) * k)
+    return passes.Problem(Sets(k, edges, compiled=on_trees), layout, loss)

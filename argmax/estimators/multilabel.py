@@ -9,18 +9,17 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .. import checks, engines, losses, passes
+from .. import checks, engines, losses
 from ..engines import Engine
 from ..engines.reading import chosen
 from ..errors import InvalidInput, NumericalFailure
-from ..kernels import compiled
 from ..layouts import Full
 from ..objective import Objective
-from ..records import Floats, Ints, Rows, Scores, Structures, Truth
+from ..records import Floats, Ints, Scores, Structures, Truth
 from ..solvers import Solver
 from ..spaces import Sets
 from .cooccurrence import best_expected_f1
-from .label_sets import joined, known, labelled
+from .label_sets import joined, known, labelled, posed
 from .learner import ADVICE, Learner
 
 __all__ = ["MultiLabelClassifier"]
@@ -159,7 +158,7 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
         # Over a graph with cycles log Z is dear or out of reach, in every row of every pass.
         forest = Sets(labels.shape[1], edges).forest
         loss = settings.loss if forest else losses.get("pseudo")
-        problem = self._problem(rows, labels.shape[1], edges, loss)
+        problem = posed(rows, labels.shape[1], edges, loss, bool(self.fit_intercept))
         truth = Truth(labels, None if np.all(weight == 1.0) else weight)
         with settings.engine.open():
             shards = settings.engine.place(engines.cut(Structures(rows), truth, problem.full))
@@ -178,29 +177,6 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
         self.pair_weights_ = named["edge"].ravel() if len(edges) else np.zeros(0)
         self._layout, self._w, self.solution_ = problem.full, solution.w, solution
         self.n_iter_ = max(solution.passes, 1)
-
-    def _problem(self, rows: Rows, k: int, edges: Ints, loss: losses.Loss) -> passes.Problem:
-        entries = engines.entries(rows)
-        fast = compiled(entries * k)
-        layout = Full(
-            int(rows.shape[1]),
-            k,
-            intercept=bool(self.fit_intercept),
-            free_intercept=False,
-            edge_kinds=len(edges),
-            edge_states=1,
-            sparse=not isinstance(rows, np.ndarray),
-            precise=not fast,  # a small problem can afford it
-            compiled=fast,
-        )
-        checks.memory(
-            8.0 * (30 * layout.size + 4 * len(rows) * k),
-            f"fitting {len(rows)} rows, {layout.features} features and {k} labels",
-            "Reduce the features (for example by hashing or selection) or the labels.",
-        )
-        # Decided here for all blocks: each of them is small.
-        on_trees = compiled(entries * k + 32 * len(rows) * k)
-        return passes.Problem(Sets(k, edges, compiled=on_trees), layout, loss)
 
     def _start(self, layout: Full, classes: Any, edges: Ints) -> Floats:
         if not (self.warm_start and hasattr(self, "coef_")):

@@ -66,9 +66,9 @@ def sets_parts(model: MultiLabelClassifier) -> tuple[dict[str, Any], Tensors]:
 # Back
 
 
-def rebuilt_sets(told: Any, tensors: Tensors, room: Room) -> MultiLabelClassifier:
+def rebuilt_sets(content: Any, tensors: Tensors, room: Room) -> MultiLabelClassifier:
     """The fitted estimator; its tensors are taken out of the others."""
-    document = same_keys("document", told, DOCUMENT)
+    document = same_keys("document", content, DOCUMENT)
     given = flags("document", document["given"], GIVEN)
     classes = label_values(document["classes"], tensors, room)
     k = _columns(classes, given["multilabel"])
@@ -84,14 +84,9 @@ def rebuilt_sets(told: Any, tensors: Tensors, room: Room) -> MultiLabelClassifie
     coef = bounded("coef", take(tensors, "coef", np.float64, k, None))
     intercept = bounded("intercept", take(tensors, "intercept", np.float64, k))
     weights = bounded("pair_weights", take(tensors, "pair_weights", np.float64, len(pairs)))
-    layout = Full(
-        coef.shape[1],
-        k,
-        free_intercept=False,
-        edge_kinds=len(pairs),
-        edge_states=1,
-        **flags("layout", document["layout"], LAYOUT),
-    )
+    told: dict[str, Any] = flags("layout", document["layout"], LAYOUT)
+    told |= {"free_intercept": False, "edge_kinds": len(pairs), "edge_states": 1}
+    layout = Full(coef.shape[1], k, **told)
     if not layout.features or (not layout.intercept and intercept.any()):
         raise ModelFileError("has weights that do not fit its layout.")
     w = layout.pack(coef, intercept, weights if len(pairs) else None)

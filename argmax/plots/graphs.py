@@ -65,7 +65,7 @@ def _sum_product(
     """Messages (K,) by their ends, and marginals (N, K)."""
     table = {(u, v): e for (u, v), e in zip(edges.tolist(), tables, strict=True)}
     table |= {(v, u): e.T for (u, v), e in table.items()}
-    sent = {ends: np.zeros(node.shape[1]) for ends in table}
+    sent: dict[tuple[int, int], Floats] = {ends: np.zeros(node.shape[1]) for ends in table}
     for _ in range(len(node)):
         sent = {
             (u, v): _normal(_log_sum((_belief(node, sent, u, v) + e.T).T))

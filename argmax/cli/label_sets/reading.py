@@ -194,7 +194,7 @@ class LabelSets:
 
     def _flags(self, batch: Batch) -> list[tuple[int, ...] | None]:
         table = np.stack([self._column(batch, name) for name in self.target.columns], axis=1)
-        missing = (table < 0).any(axis=1)
+        missing: Any = (table < 0).any(axis=1)
         return [
             None if gone else tuple(np.flatnonzero(row).tolist())
             for row, gone in zip(table, missing.tolist(), strict=True)
