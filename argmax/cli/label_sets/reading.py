@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ...data import Source
 from ...errors import InvalidInput
 from ...records import Batch, Ints, Strings
-from ..reading import others
+from ..reading import SHORT, others
 
 __all__ = ["FirstRows", "LabelSets", "Target", "recognised", "target_of"]
 
@@ -61,7 +61,13 @@ class Target:
 
 def target_of(source: Source, text: str | None, labels: str) -> Target | None:
     """What ``--target`` and ``--labels`` say; None where rows have one label each."""
-    names = [column.name for column in source.columns]
+    names, labels = [column.name for column in source.columns], SHORT.get(labels, labels)
+    if not labels:
+        raise InvalidInput(
+            "--labels must be auto, none, or what stands between labels; got nothing."
+        )
+    if source.format == "svmlight" and labels not in ("auto", "none"):
+        raise InvalidInput(f"--labels: {source.path} is svmlight, which has one label a row.")
     if text is None or source.format == "svmlight":
         return None
     if text in names:

@@ -92,6 +92,7 @@ def test_flags_are_zeros_and_ones_in_any_spelling(write, argmax):
         (["--target", "bus,car", "--decoding", "best"], "decoding must be one of"),
         (["--target", "bus,car", "--pairs", "ring"], "pairs must be one of"),
         (["--target", "bus,car", "--memory", "1K"], "fitted in memory"),
+        (["--target", "text", "--labels", ""], "--labels must be auto, none, or what stands between"),
         (["--target", "bus", "--pairs", "tree"], "--pairs is for several labels a row"),
         (["--target", "bus", "--decoding", "f1"], "--decoding is for several labels a row"),
     ],
@@ -143,6 +144,25 @@ def test_what_people_see(argmax, place, tmp_path):
     assert "go together" not in result.out  # none are joined
     fitted = library.load(tmp_path / "m")[-1]
     assert (fitted.pairs, fitted.decoding) == ("none", "f1")
+
+
+def test_without_rows_to_judge_by_there_are_no_scores(argmax, place, tmp_path):
+    out = ["-o", tmp_path / "m", "--report", tmp_path / "r.html", "--C", "1", "--test", "0"]
+    result = argmax("train", place / "data.csv", "--target", "tags", *out, "--json")
+    assert result.code == 0, result.err
+    assert (result.json["test"], result.json["report"]) == (None, None)
+    assert result.json["rows_learned"] == 250
+
+
+def test_svmlight_has_one_label_a_row(argmax, write):
+    result = argmax("check", write("a.svm", "1 1:2\n0 2:1\n"), "--labels", "|")
+    assert (result.code, "one label a row" in result.err) == (2, True)
+
+
+def test_other_delimiters_by_name(argmax, write):
+    path = write("t.csv", "y,x\na b,1\nb,2\na c,3\nc,1\n")
+    result = argmax("check", path, "--target", "y", "--labels", "space", "--json")
+    assert sorted(result.json["labels"]) == ["a", "b", "c"]
 
 
 def test_one_label_a_row_stays_that_if_told_so(argmax, place, tmp_path):
