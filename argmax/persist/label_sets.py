@@ -84,9 +84,9 @@ def rebuilt_sets(content: Any, tensors: Tensors, room: Room) -> MultiLabelClassi
     coef = bounded("coef", take(tensors, "coef", np.float64, k, None))
     intercept = bounded("intercept", take(tensors, "intercept", np.float64, k))
     weights = bounded("pair_weights", take(tensors, "pair_weights", np.float64, len(pairs)))
-    told: dict[str, Any] = flags("layout", document["layout"], LAYOUT)
-    told |= {"free_intercept": False, "edge_kinds": len(pairs), "edge_states": 1}
-    layout = Full(coef.shape[1], k, **told)
+    told: dict[str, Any] = dict(flags("layout", document["layout"], LAYOUT))
+    joint: dict[str, Any] = {"free_intercept": False, "edge_kinds": len(pairs), "edge_states": 1}
+    layout = Full(coef.shape[1], k, **told, **joint)
     if not layout.features or (not layout.intercept and intercept.any()):
         raise ModelFileError("has weights that do not fit its layout.")
     w = layout.pack(coef, intercept, weights if len(pairs) else None)
