@@ -5,6 +5,7 @@
     snippets.py     the Python lines that give it again
     sections.py     the numbers as what the template prints; mistakes.py and fitted.py are its middle part
     charts.py       the drawings, made of the few elements in svg.py
+    shifted.py      Shifted: the page of a diagnosis of shift; shift_charts.py its drawings
     tagging/        the same for taggers: Tagging, its numbers, sections and lines, for tagging.html
     page.py         ``render`` and ``write``; page.html, style.css and script.js beside it
     safe.py         text from data, made safe for a page, a terminal and a spreadsheet
@@ -18,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .evaluation import Evaluation, Model, of
     from .page import render, write
+    from .shifted import Shifted
     from .tagging.evaluation import Tagging
 
-__all__ = ["Evaluation", "Model", "Tagging", "of", "render", "write"]
-_HOMES = {"render": "page", "write": "page", "Tagging": "tagging.evaluation"}
+__all__ = ["Evaluation", "Model", "Shifted", "Tagging", "of", "render", "write"]
+_HOMES = {"render": "page", "write": "page", "Shifted": "shifted", "Tagging": "tagging.evaluation"}
 
 
 def __getattr__(name: str) -> Any:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ResourceLimit
-from . import safe, sections
+from . import safe, sections, shifted
 from .evaluation import Evaluation
 from .limits import Limits
 from .measures import Measures
+from .shifted import Shifted
 from .tagging import measures as of_tagging
 from .tagging import sections as for_tagging
 from .tagging.evaluation import Tagging
@@ -26,7 +27,7 @@ LARGEST = 1_000_000
 """Bytes that a report may have; it shows fewer rows, weights and names rather than exceed them."""
 
 
-def render(evaluation: Evaluation | Measures | Tagging) -> str:
+def render(evaluation: Evaluation | Measures | Tagging | Shifted) -> str:
     """The report as one HTML page that needs nothing else: no file, no network, no script.
 
     Whatever the data hold, the page is under a megabyte: where it would be larger it shows less of
@@ -53,9 +54,11 @@ def render(evaluation: Evaluation | Measures | Tagging) -> str:
 
 
 def _page(
-    evaluation: Evaluation | Measures | Tagging,
+    evaluation: Evaluation | Measures | Tagging | Shifted,
 ) -> tuple[str, Callable[[Limits], dict[str, Any]]]:
     """The template, and what it is filled with."""
+    if isinstance(evaluation, Shifted):
+        return "shift.html", lambda limits: shifted.context(evaluation, limits)
     if isinstance(evaluation, Tagging):
         found = of_tagging.Measures(evaluation)
         return "tagging.html", lambda limits: for_tagging.context(found, limits)
@@ -65,7 +68,7 @@ def _page(
 
 def write(
     path: str | os.PathLike[str],
-    evaluation: Evaluation | Measures | Tagging,
+    evaluation: Evaluation | Measures | Tagging | Shifted,
     *,
     overwrite: bool = False,
 ) -> Path:
