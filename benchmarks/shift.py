@@ -14,6 +14,7 @@ from . import shift_data as given
 from . import shift_detection, shift_priors
 from .common import Check, Options, Outcome, progress, say, table
 from .data import folder, load, missing
+from .quantifiers import settled
 from .shift_data import ROWS, times
 
 GAIN, LOSS = 17.0, -0.3  # points of accuracy
@@ -54,12 +55,13 @@ def gain(options: Options, outcome: Outcome) -> None:
 
     found = given.scored("letter", options.quick, LinearSVC(dual=False))
     draws, rows = times(options, 1, 10, 50), []
+    scaling = settled(found.scores, found.truth)
     for name in ("Dirichlet 0.1", "Dirichlet 10", "none"):
         rng, figures = np.random.default_rng(1), []
         for _ in range(draws):
             chosen, _ = found.drawn(given.STRENGTHS[name], ROWS, rng)
             new, truth = found.new[chosen], found.hidden[chosen]
-            label = shift.label(found.scores, found.truth, new, resamples=2)
+            label = shift.label(found.scores, found.truth, new, calibrate=scaling, resamples=2)
             read = (label.advised_readout, label.calibrated)
             figures.append([(r(new).argmax(1) == truth).mean() for r in read])
             figures[-1].append((new.argmax(1) == truth).mean())

@@ -67,7 +67,7 @@ def run(
         if written is not None:
             save(Pipeline([(first, table), (last, written)]), adapt, overwrite=force)
     rows = Z.rows[found.first].tolist()
-    paged = write_page(found, report, new, "row", rows, typed, force)
+    paged = write_page(found, report, new, rows, typed, force)
     drawn = draw(found, picture, force)
     outputs = [path for path in (written and adapt, paged, drawn) if path]
     told = {"model": model, "new": new, "validation": validation, "adapted": written and adapt}
@@ -154,7 +154,7 @@ def show(found: shift.Diagnosis, console: Console) -> None:
 
 
 def write_page(
-    found: shift.Diagnosis, path: str | None, new: str, unit: str, first: list[int], typed: str, force: bool
+    found: shift.Diagnosis, path: str | None, new: str, first: list[int], typed: str, force: bool
 ) -> str | None:  # fmt: skip
     """The report in a file, whole or not at all."""
     if path is None:
@@ -162,7 +162,6 @@ def write_page(
     about = Shifted(
         diagnosis=found,
         title=f"Has the world moved? {os.path.basename(new)}",
-        unit=unit,
         first=first,
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         versions=versions(),

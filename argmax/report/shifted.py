@@ -40,7 +40,6 @@ class Shifted:
 
     diagnosis: Diagnosis
     title: str = "Has the world moved?"
-    unit: str = "row"  # what one observation is called
     first: Sequence[Any] | None = None  # numbers of the rows to label first; None: their positions
     date: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -53,7 +52,7 @@ def context(e: Shifted, limits: Limits) -> dict[str, Any]:
     return {
         "title": shorten(e.title, 120),
         "date": shorten(e.date, 40),
-        "unit": e.unit,
+        "unit": found.unit,
         "headline": found.headline,
         "moved": found.kind != "none",
         "rows": found.label.rows,
@@ -80,11 +79,18 @@ def _drawings(found: Diagnosis, limits: Limits) -> list[dict[str, Any]]:
         },
         {
             "chart": shift_charts.frequencies(found, limits.name),
-            "caption": "How frequent classes were, and are estimated to be now, with 95\u202f% intervals.",
+            "caption": _frequent(found),
         },
         {"chart": third[0](found), "caption": third[1]},
         {"chart": shift_charts.worth(found), "caption": _worth(found)},
     ]
+
+
+def _frequent(found: Diagnosis) -> str:
+    told = "How frequent classes were, and are estimated to be now, with 95\u202f% intervals."
+    if found.kind != "other":
+        return told
+    return f"{told} Do not trust them here: they assume that each class looks as it did."
 
 
 def _weighted(found: Diagnosis) -> str:

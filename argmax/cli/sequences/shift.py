@@ -52,7 +52,7 @@ def run(
     show(found, console)
     drawn = draw(found, picture, force)
     first = found.first.tolist()
-    paged = write_page(found, report, new, "sequence", first, typed, force)
+    paged = write_page(found, report, new, first, typed, force)
     told = {"model": model, "new": new, "validation": validation, "target": label, "adapted": None}
     told |= {"report": paged, "picture": drawn, "label_first": first}
     return ended(found, told, [path for path in (paged, drawn) if path], console)

@@ -72,7 +72,7 @@ def test_rows_that_have_not_moved(argmax, model, known, place, tmp_path):
     result = argmax("shift", model, tmp_path / "same.csv", "--validation", known, "--adapt", out)
     assert result.code == 0
     assert "Nothing has moved" in result.out
-    assert "cannot tell" in result.out
+    assert "cannot be known" in result.out
     assert not out.exists()
     assert "not advised" in result.err
 
