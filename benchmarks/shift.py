@@ -54,7 +54,7 @@ def gain(options: Options, outcome: Outcome) -> None:
     from sklearn.svm import LinearSVC
 
     found = given.scored("letter", options.quick, LinearSVC(dual=False))
-    draws, rows = times(options, 1, 10, 50), []
+    draws, rows = times(options, 1, 15, 50), []
     scaling = settled(found.scores, found.truth)
     for name in ("Dirichlet 0.1", "Dirichlet 10", "none"):
         rng, figures = np.random.default_rng(1), []
@@ -67,7 +67,8 @@ def gain(options: Options, outcome: Outcome) -> None:
             figures[-1].append((new.argmax(1) == truth).mean())
         after, calibrated, before = np.mean(figures, axis=0)
         points, alone = 100 * (after - before), 100 * (after - calibrated)
-        rows.append([name, f"{before:.3f}", f"{points:+.1f}", f"{alone:+.2f}"])
+        error = 100 * float(np.ptp(np.array(figures)[:, ::2], axis=1).std()) / draws**0.5
+        rows.append([name, f"{before:.3f}", f"{points:+.1f} ± {error:.1f}", f"{alone:+.2f}"])
         outcome.figures.append({"part": "gain", "strength": name, "accuracy": figures})
         if name == "Dirichlet 0.1":
             _promise(outcome, f"gain, {name}", points, GAIN)
