@@ -24,12 +24,12 @@ def run(options: Options, outcome: Outcome) -> None:
     made = kinds(found)
     shares = (0.1, 0.5, 1.0)
     for m in sizes:
-        draws = times(options, 1, 1 if m == 10_000 else 3, 5)
+        draws = times(options, 1, 1 if m == 10_000 else 2, 5)
         seen: dict[str, Any] = {}
         for name, change in made.items():
             pairs = itertools.product(shares, range(draws))
             seen[name] = [_both(found, honest, p, change, m, share, rng) for share, _ in pairs]
-        still = times(options, 2, 20 if m == 10_000 else 60, 100)
+        still = times(options, 2, 10 if m == 10_000 else 30, 100)
         alarms = [_both(found, honest, p, None, m, 0.0, rng) for _ in range(still)]
         rows += [[f"{m:,}", name, *_rates(one)] for name, one in seen.items()]
         every = np.array([one for part in seen.values() for one in part], dtype=float)

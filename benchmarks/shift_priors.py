@@ -19,7 +19,7 @@ SLOW = 0.5
 
 def run(options: Options, outcome: Outcome) -> None:
     others = peers()
-    draws = times(options, 1, 3, 15)
+    draws = times(options, 1, 2, 15)
     errors: dict[str, dict[str, Any]] = {}
     chosen = [name for name in SETS if not options.data or name in options.data]
     for name in chosen:
