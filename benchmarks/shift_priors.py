@@ -16,6 +16,9 @@ SETS = ("mnist", "letter", "clinc150", "20news")
 SLOW = 0.5
 """Seconds of work for one estimate beyond which a peer is left out of a set, unless --full."""
 
+SEARCHING, MANY = ("QuaPy KDEy-ML", "QuaPy DMy", "QuaPy EDy"), 32
+"""Peers that search by differences, and classes beyond which one estimate takes minutes."""
+
 
 def run(options: Options, outcome: Outcome) -> None:
     others = peers()
@@ -33,7 +36,11 @@ def _raced(found: Scored, others: Any, draws: int, patient: bool) -> dict[str, A
     """Errors (draws, 2) of each method: from the priors drawn by, and from the shares among the rows."""
     p, q = found.probabilities()
     who = {"argmax": ours(p, found.truth)}
-    who |= {name: prepare(p, found.truth) for name, prepare in others.items()}
+    for name, prepare in others.items():
+        if found.k > MANY and not patient and name.startswith(SEARCHING):
+            progress(f"{name} is left out of {found.name}: slow (--full waits)")
+        else:
+            who[name] = prepare(p, found.truth)
     errors: dict[str, list[Any]] = {name: [] for name in who}
     rng = np.random.default_rng(2)
     for strength in STRENGTHS.values():
