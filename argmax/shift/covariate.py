@@ -93,8 +93,8 @@ def covariate(
     else:
         rng = np.random.default_rng(seed)
         raw = {"ulsif": _ulsif, "kliep": _kliep, "gaussian": _gaussian}[method](train, target, rng)
-    mass, values = float(raw.mean()), raw**power
-    values = values / max(float(values.mean()), 1e-300)
+    mass, values = float(raw.mean()), np.asarray(raw**power, dtype=float)
+    values = np.asarray(values / max(float(values.mean()), 1e-300))
     clipped = 0
     if clip is not None:
         values, clipped = _cut(values, checks.number("clip", clip, 1.0))
@@ -113,7 +113,7 @@ def _cut(values: Floats, most: float) -> tuple[Floats, int]:
     rest = np.maximum(np.cumsum(ordered[::-1])[::-1][cut], 1e-300)
     scale = (n - most * cut) / rest
     j = int(np.argmax(scale * ordered[cut] <= most))
-    return np.minimum(scale[j] * values, most), j
+    return np.asarray(np.minimum(scale[j] * values, most), dtype=float), j
 
 
 def discriminator(train: Any, target: Any, C: float = 1.0) -> LogRatio:
