@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compile import kernel
-from .simd import add, fma, get, load, mul, store
+from .simd import add, fma, get, load, mul, prefetch, store
 
 __all__ = [
     "Plan",
     "Weights",
-    "bump",
+    "ahead",
     "collect",
     "count",
     "count_pairs",
@@ -32,12 +32,15 @@ __all__ = [
     "fill_plan",
     "labels_of",
     "list_pairs",
+    "mark",
+    "most_of",
     "plan_sizes",
     "scatter",
     "scores",
     "scores_of_rows",
     "share",
     "spread",
+    "turn",
 ]
 
 
@@ -90,39 +93,33 @@ def count(indices, counts):
 
 
 @kernel
-def _labels_by_attribute(indptr, indices, labels, start):
-    """The label of every occurrence, attribute by attribute. Given start (d + 1,)."""
-    at, found = start[:-1].copy(), np.empty(start[-1], labels.dtype)
+def mark(indptr, indices, labels, seen):
+    """Set the bits of the labels that each attribute occurs with. Given seen (d, words)."""
     for t in range(len(labels)):
+        word, bit = labels[t] >> 6, np.uint64(1) << np.uint64(labels[t] & 63)
         for q in range(indptr[t], indptr[t + 1]):
-            a = indices[q]
-            found[at[a]] = labels[t]
-            at[a] += 1
-    return found
+            seen[indices[q], word] |= bit
 
 
 @kernel
-def count_pairs(indptr, indices, labels, start, K, sizes):
-    """sizes[a] = how many labels attribute a was seen with. Returns the labels by attribute."""
-    found, seen = _labels_by_attribute(indptr, indices, labels, start), np.full(K, -1)
+def count_pairs(seen, sizes):
+    """sizes[a] = how many labels attribute a was seen with."""
     for a in range(len(sizes)):
         sizes[a] = 0
-        for q in range(start[a], start[a + 1]):
-            if seen[found[q]] != a:
-                seen[found[q]] = a
+        for word in range(seen.shape[1]):
+            x = seen[a, word]
+            while x:
+                x &= x - np.uint64(1)  # without its lowest bit
                 sizes[a] += 1
-    return found
 
 
 @kernel
-def list_pairs(found, start, chosen, K, codes):
+def list_pairs(seen, chosen, K, codes):
     """The labels of each chosen attribute, ascending, one attribute after the other, into codes."""
-    seen, m = np.full(K, -1), 0
+    m = 0
     for a in chosen:
-        for q in range(start[a], start[a + 1]):
-            seen[found[q]] = a
         for c in range(K):
-            if seen[c] == a:
+            if seen[a, c >> 6] >> np.uint64(c & 63) & np.uint64(1):
                 codes[m] = c
                 m += 1
 
@@ -174,34 +171,30 @@ def share(indptr, indices, once, values, shared):
 
 
 @kernel
-def plan_sizes(indptr, indices, row, ptr, once, heavy_start, light_start, slot, root):
-    """Counts of ``Plan``. Given row (d,): ≥ 0 if heavy; ptr (d + 1,) of light pairs; once (d,) booleans.
+def plan_sizes(indptr, indices, row, ptr, once, first, last, heavy, light, singles):
+    """How many rows and light pairs each of the tokens first … last−1 has, and attributes of its own.
 
-    Returns the number of tokens with attributes that occur once.
+    Given row (d,): ≥ 0 if heavy; ptr (d + 1,) of light pairs; once (d,) booleans.
     """
-    slots = 0
-    for t in range(len(slot)):
-        heavy, light, singles = 0, 0, 0
+    for t in range(first, last):
+        heavy[t], light[t], singles[t] = 0, 0, 0
         for q in range(indptr[t], indptr[t + 1]):
             a = indices[q]
             if row[a] >= 0:
-                heavy += 1
+                heavy[t] += 1
             elif once[a]:
-                singles += 1
+                singles[t] += 1
             else:
-                light += ptr[a + 1] - ptr[a]
-        heavy_start[t + 1], light_start[t + 1] = heavy_start[t] + heavy, light_start[t] + light
-        slot[t], root[t] = -1, np.sqrt(singles)
-        if singles:
-            slot[t] = slots
-            slots += 1
-    return slots
+                light[t] += ptr[a + 1] - ptr[a]
 
 
 @kernel
-def fill_plan(indptr, indices, values, step, row, ptr, codes, once, plan):
-    """rows, pairs, labels and values of a ``Plan``, given its counts; codes are those of the light pairs."""
-    for t in range(len(indptr) - 1):
+def fill_plan(indptr, indices, values, step, row, ptr, codes, once, first, last, plan):
+    """rows, pairs, labels and values of a ``Plan`` for these tokens, given its counts.
+
+    codes are those of the light pairs.
+    """
+    for t in range(first, last):
         i, j = plan.heavy_start[t], plan.light_start[t]
         for q in range(indptr[t], indptr[t + 1]):
             a = indices[q]
@@ -269,6 +262,43 @@ def scores(plan, weights, labels, start, L, s, P, LANES):
 
 
 @kernel
+def ahead(plan, weights, offsets, order, at, P):
+    """Asks memory for what the next sequences of ``order`` need, while the one at ``at`` is worked on.
+
+    A processor foresees a walk through memory, not a jump to another sequence: so the weights of the next one
+    are asked for, the places of those weights of the one behind it, and where these begin of the third.
+    """
+    heavy, rows, _, light, pairs, pair_codes, _, _, slot, root = plan
+    table, listed, _, once, _, _, _ = weights
+    if at + 3 < len(order):
+        start, stop = offsets[order[at + 3]], offsets[order[at + 3] + 1]
+        for t in range(start, stop + 8, 8):  # a line of memory holds eight
+            prefetch(heavy, t)
+            prefetch(light, t)
+        for t in range(start, stop + 16, 16):
+            prefetch(slot, t)
+            prefetch(root, t)
+    if at + 2 < len(order):
+        start, stop = offsets[order[at + 2]], offsets[order[at + 2] + 1]
+        for i in range(heavy[start], heavy[stop] + 16, 16):
+            prefetch(rows, i)
+        for j in range(light[start], light[stop] + 16, 16):
+            prefetch(pairs, j)
+        for j in range(light[start], light[stop] + 64, 64):
+            prefetch(pair_codes, j)
+    if at + 1 < len(order):
+        start, stop = offsets[order[at + 1]], offsets[order[at + 1] + 1]
+        for i in range(heavy[start], heavy[stop]):
+            for k in range(0, P, 16):
+                prefetch(table, rows[i] * P + k)
+        for j in range(light[start], light[stop]):
+            prefetch(listed, pairs[j])
+        for t in range(start, stop):
+            if slot[t] >= 0:
+                prefetch(once, slot[t])
+
+
+@kernel
 def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
     """out += factor · the features of a sequence times its residuals r (L, P): the adjoint of ``scores``.
 
@@ -294,33 +324,56 @@ def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
 
 
 @kernel
-def bump(plan, t, label, right, amount, out, mask, P):
-    """out of token t with this label += amount. Given the right label, and mask as in ``scatter``."""
+def turn(plan, t, right, wrong, amount, out, mask, P):
+    """out of token t += amount with the right label, −= amount with a wrong one; mask as in ``scatter``."""
     heavy, rows, row_values, light, pairs, pair_codes, pair_values, step, slot, root = plan
     table, listed, _, once, _, _, _ = out
-    if label == right and slot[t] >= 0:
+    if slot[t] >= 0:
         once[slot[t]] += amount * root[t]
     for i in range(heavy[t], heavy[t + 1]):
-        at = rows[i] * P + label
-        x = amount * row_values[i * step]
-        table[at] += x * mask[at] if len(mask) else x
+        x, at = amount * row_values[i * step], rows[i] * P
+        table[at + right] += x * mask[at + right] if len(mask) else x
+        table[at + wrong] -= x * mask[at + wrong] if len(mask) else x
     for j in range(light[t], light[t + 1]):
-        if pair_codes[j] == label:
-            listed[pairs[j]] += amount * pair_values[j * step]
+        x = amount * pair_values[j * step]
+        if pair_codes[j] == right:
+            listed[pairs[j]] += x
+        elif pair_codes[j] == wrong:
+            listed[pairs[j]] -= x
 
 
 @kernel
-def scores_of_rows(indptr, indices, values, step, row, ptr, weights, start, L, s, P, LANES):
+def _rows_ahead(indptr, indices, row, ptr, weights, t, stop, P):
+    """Asks memory for the weights of a token a little behind t, and for where these are of a later one."""
+    table, listed, codes, _, _, _, _ = weights
+    if t + LATER < stop:
+        for q in range(indptr[t + LATER], indptr[t + LATER + 1]):
+            prefetch(row, indices[q])
+            prefetch(ptr, indices[q])
+    if t + SOON < stop:
+        for q in range(indptr[t + SOON], indptr[t + SOON + 1]):
+            a = indices[q]
+            for k in range(0, P, 16):
+                prefetch(table, max(row[a], 0) * P + k)
+            prefetch(listed, ptr[a])
+            prefetch(codes, ptr[a])
+
+
+SOON, LATER = 2, 4
+
+
+@kernel
+def scores_of_rows(
+    indptr, indices, values, step, row, ptr, weights, start, L, stop, s, heavy, light, P, LANES
+):
     """``scores`` of tokens that no plan has. Which attributes of a token are heavy is found out first.
 
-    (A branch for each attribute would be guessed wrongly once in four.)
+    (A branch for each attribute would be guessed wrongly once in four.) Tokens from ``stop`` on are not read
+    ahead. heavy and light are memory for the attributes of one token and one more.
     """
     table, listed, codes, _, base, first, last = weights
-    most = 0
     for t in range(start, start + L):
-        most = max(most, indptr[t + 1] - indptr[t])
-    heavy, light = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
-    for t in range(start, start + L):
+        _rows_ahead(indptr, indices, row, ptr, weights, t, stop, P)
         here, rows, others = (t - start) * P, 0, 0
         for q in range(indptr[t], indptr[t + 1]):
             heavy[rows] = light[others] = q
@@ -342,3 +395,12 @@ def scores_of_rows(indptr, indices, values, step, row, ptr, weights, start, L, s
     for k in range(0, P, len(LANES)):
         store(s, k, add(load(s, k, LANES), load(first, k, LANES)))
         store(s, end + k, add(load(s, end + k, LANES), load(last, k, LANES)))
+
+
+@kernel
+def most_of(indptr, start, stop):
+    """The most entries that one of these rows has."""
+    most = 0
+    for t in range(start, stop):
+        most = max(most, indptr[t + 1] - indptr[t])
+    return most

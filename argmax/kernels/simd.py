@@ -4,6 +4,7 @@
     load(flat, at, LANES)     LANES consecutive elements of a flat contiguous array
     store(flat, at, vector)   the way back
     get(flat, at)             one element, without the test for a negative index
+    prefetch(flat, at)        asks memory for an element that is needed soon; does nothing else
     fma(scalar, vector, acc)  scalar · vector + acc, one rounding
     add, mul, divide(a, b)    lane by lane; ``maximum`` and ``minimum`` too (where a is NaN: b)
     plus, times(scalar, a)    a scalar to every lane
@@ -58,6 +59,7 @@ __all__ = [
     "minimum",
     "mul",
     "plus",
+    "prefetch",
     "scatter",
     "store",
     "times",
@@ -255,6 +257,20 @@ def get(typing, flat, at):
         return builder.load(builder.gep(data, [args[1]]))
 
     return flat.dtype(flat, types.intp), generate
+
+
+@intrinsic
+def prefetch(typing, flat, at):
+    def generate(context, builder, signature, args):
+        data = context.make_array(flat)(context, builder, args[0]).data
+        place = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [place.type, INDEX, INDEX, INDEX])
+        word = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        read_into_every_cache_of_data = (0, 3, 1)
+        builder.call(word, [place, *(ir.Constant(INDEX, x) for x in read_into_every_cache_of_data)])
+        return context.get_dummy_value()
+
+    return types.none(flat, types.intp), generate
 
 
 # Words that compute

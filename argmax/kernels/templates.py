@@ -15,6 +15,7 @@ of an entry below it. An entry is found only if all its numbers are equal: the h
 import numpy as np
 
 from .compile import kernel
+from .simd import prefetch
 from .text import ENTRY, TAG, TOGETHER, rebuilt
 
 __all__ = ["ABSENT", "UNKNOWN", "count", "find", "index", "learn", "look", "rows"]
@@ -87,21 +88,23 @@ def _slot(slots, h, keys, row, known):
 
 @kernel
 def _first_looks(keys, i, stop, slots, known, hashes, numbers):
-    """Hash rows i … stop−1 and look at the first slot of each, so that the processor waits for many at once.
+    """Hash rows i … stop−1 and look at the first slot of each, so that memory is asked for many at once.
 
     Filled numbers: the entry if it is there; the least number of the row if that is negative; else PENDING.
     """
-    mask = np.uint64(len(slots) - 1)
+    mask, flat, m = np.uint64(len(slots) - 1), known.reshape(known.size), known.shape[1]
     for row in range(i, stop):
-        h, least = _hash(keys, row)
-        slot = slots[h & mask]
-        same = slot and (slot ^ h) & np.uint64(TAG) == 0
-        hashes[row - i], numbers[row] = (
-            h,
-            np.int64(slot & np.uint64(ENTRY)) - 1 if same else PENDING,
-        )
-        if least < 0:
-            numbers[row] = least
+        h, numbers[row] = _hash(keys, row)
+        hashes[row - i] = h
+        prefetch(slots, np.int64(h & mask))
+    for row in range(i, stop):
+        if numbers[row] >= 0:
+            h = hashes[row - i]
+            slot = slots[h & mask]
+            numbers[row] = PENDING
+            if slot and (slot ^ h) & np.uint64(TAG) == 0:
+                numbers[row] = np.int64(slot & np.uint64(ENTRY)) - 1
+                prefetch(flat, numbers[row] * m)
     for row in range(i, stop):
         if numbers[row] >= 0 and not _equal(keys, row, known, numbers[row]):
             numbers[row] = PENDING

@@ -21,7 +21,7 @@ where to look, and never decides.
 import numpy as np
 
 from .compile import kernel
-from .simd import get
+from .simd import get, prefetch
 
 __all__ = [
     "SPACE",
@@ -328,15 +328,20 @@ def count(out, starts, stops, low, high, begins, least, most, whole):
 def _first_looks(data, offsets, i, stop, slots, known, bounds, hashes, numbers):
     """Hash strings i … stop−1 and look at the first slot of each: its entry if that is the string, else −1.
 
-    No look depends on another, so a processor waits for many of them at once; a loop that finished one
-    string before it began the next would wait for each.
+    Memory is asked for many of them at once; a loop that finished one string before it began the next would
+    wait for each.
     """
     mask = np.uint64(len(slots) - 1)
     for s in range(i, stop):
         h = _hash(data, offsets[s], offsets[s + 1])
+        hashes[s - i] = h
+        prefetch(slots, np.int64(h & mask))
+    for s in range(i, stop):
+        h, numbers[s] = hashes[s - i], -1
         slot = slots[h & mask]
-        same = slot and (slot ^ h) & np.uint64(TAG) == 0
-        hashes[s - i], numbers[s] = h, np.int64(slot & np.uint64(ENTRY)) - 1 if same else -1
+        if slot and (slot ^ h) & np.uint64(TAG) == 0:
+            numbers[s] = np.int64(slot & np.uint64(ENTRY)) - 1
+            prefetch(bounds, numbers[s])
     for s in range(i, stop):
         e = numbers[s]
         if e >= 0:

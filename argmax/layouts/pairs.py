@@ -101,12 +101,9 @@ class Pairs(Layout):
             return cls(
                 d, K, row, ptr, light, heavy, codes, np.zeros(d, bool), slots, **_plain(options, K)
             )
-        begin = np.zeros(d + 1, np.int64)
-        np.cumsum(counts, out=begin[1:])
-        sizes = np.zeros(d, np.int32)
-        found = attributes.count_pairs(
-            indptr - indptr[0], used, labels.astype(_code(K)), begin, K, sizes
-        )
+        seen, sizes = np.zeros((d, -(-K // 64)), np.uint64), np.empty(d, np.int32)
+        attributes.mark(indptr - indptr[0], used, labels, seen)
+        attributes.count_pairs(seen, sizes)
         many = counts >= HEAVY * lanes
         row = np.where(many, np.cumsum(many) - 1, -1).astype(np.int32)
         lighter = ~many & ~once
@@ -115,8 +112,8 @@ class Pairs(Layout):
         heavy = np.zeros(int(many.sum()) + 1, np.int64)
         np.cumsum(sizes[many], out=heavy[1:])
         codes, more = np.empty(int(ptr[-1]), _code(K)), np.empty(int(heavy[-1]), _code(K))
-        attributes.list_pairs(found, begin, np.flatnonzero(lighter), K, codes)
-        attributes.list_pairs(found, begin, np.flatnonzero(many), K, more)
+        attributes.list_pairs(seen, np.flatnonzero(lighter), K, codes)
+        attributes.list_pairs(seen, np.flatnonzero(many), K, more)
         slots = 0
         if fold:
             slots = attributes.count_slots(indptr - indptr[0], used, once)
@@ -224,7 +221,7 @@ class Pairs(Layout):
         def piece(i: int) -> None:
             attributes.expand(values, self.heavy, self.heavy_codes, *some[i], P, table)
 
-        _serially(piece, len(some)) if run is None else run(piece, len(some))
+        (_serially if run is None else run)(piece, len(some))
         base = np.full(P, -np.inf, dtype)
         base[: self.labels] = 0.0
         begin, end = np.zeros(P, dtype), np.zeros(P, dtype)
@@ -333,31 +330,41 @@ class Pairs(Layout):
 
     # What tokens have
 
-    def plan(self, rows: Csr) -> Plan:
-        """What each token has, for kernels."""
+    def plan(self, rows: Csr, run: Any = None) -> Plan:
+        """What each token has, for kernels; ``run`` is that of a crew."""
         from ..kernels import attributes
         from ..kernels.attributes import Plan
 
+        run = _serially if run is None else run
         indptr, indices, values, step = csr_arguments(rows)
         if rows.width != self.features:
             raise InvalidInput(
                 f"the rows have {rows.width} features; the model has {self.features}."
             )
-        N, kind = len(rows), np.int64
-        heavy, light = np.zeros(N + 1, kind), np.zeros(N + 1, kind)
-        slot, root = np.empty(N, np.int32), np.empty(N, self.dtype)
-        given = (self.row, self.ptr, self.once)
-        attributes.plan_sizes(indptr, indices, *given, heavy, light, slot, root)
-        values = np.asarray(values, self.dtype)
+        N, some = len(rows), ranges(len(rows))
+        heavy, light = np.zeros(N + 1, np.int64), np.zeros(N + 1, np.int64)
+        singles, lists = np.empty(N, np.int32), (self.row, self.ptr, self.once)
+        run(
+            lambda i: attributes.plan_sizes(
+                indptr, indices, *lists, *some[i], heavy[1:], light[1:], singles
+            ),
+            len(some),
+        )
+        np.cumsum(heavy, out=heavy)
+        np.cumsum(light, out=light)
+        alone = singles > 0
+        slot = np.where(alone, np.cumsum(alone) - 1, -1).astype(np.int32)
         shape = (int(heavy[-1]), int(light[-1])) if step else (1, 1)
         entries = int(light[-1])
         plan = Plan(
             heavy, np.empty(int(heavy[-1]), np.int32), np.ones(shape[0], self.dtype),
             light, np.empty(entries, np.int32), np.empty(entries, self.codes.dtype),
-            np.ones(shape[1], self.dtype), step, slot, root,
+            np.ones(shape[1], self.dtype), step, slot, np.sqrt(singles).astype(self.dtype),
         )  # fmt: skip
-        lists = (self.row, self.ptr, self.codes, self.once)
-        attributes.fill_plan(indptr, indices, values, step, *lists, plan)
+        given = (
+            indptr, indices, np.asarray(values, self.dtype), step, self.row, self.ptr, self.codes, self.once
+        )  # fmt: skip
+        run(lambda i: attributes.fill_plan(*given, *some[i], plan), len(some))
         return plan
 
 

@@ -58,15 +58,15 @@ class Prepared(NamedTuple):
     light: Floats  # (parts, light pairs)
 
 
-def plan_of(shard: Shard, problem: Problem) -> Prepared:
-    """Made at the first pass over a shard and kept there."""
+def plan_of(shard: Shard, problem: Problem, run: Any = None) -> Prepared:
+    """Made at the first pass over a shard, by the crew if its ``run`` is given, and kept there."""
 
     def make() -> Prepared:
         structures, layout = shard.structures, problem.pairs
         assert isinstance(structures.rows, Csr)
         offsets = offsets_of(structures)
         parts = parts_of(offsets, PART_TOKENS, PARTS)
-        plan = layout.plan(structures.rows)
+        plan = layout.plan(structures.rows, run)
         tables = np.zeros((len(parts), (len(layout.heavy) - 1) * layout.width), layout.dtype)
         return Prepared(
             plan, offsets, parts, tables, np.zeros((len(parts), len(layout.codes)), layout.dtype)
@@ -134,7 +134,7 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     if not problem.loss.smooth:
         return _evaluate_by_paths(shard, crew, problem, stamp)
     layout, truth = problem.pairs, shard.truth
-    prepared = plan_of(shard, problem)
+    prepared = plan_of(shard, problem, crew.run)
     plan, parts = prepared.plan, prepared.parts
     weights, tables = read_weights(problem, stamp.w, crew.run), transitions(problem, stamp.w)
     K = layout.labels
@@ -173,7 +173,7 @@ def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: boo
     """{"diagonal": about the second derivative of Σ s_i loss_i by each weight}, for fused losses at w."""
     assert mean
     assert has_diagonal(problem)
-    layout, truth, prepared = problem.pairs, shard.truth, plan_of(shard, problem)
+    layout, truth, prepared = problem.pairs, shard.truth, plan_of(shard, problem, crew.run)
     plan, parts, K = prepared.plan, prepared.parts, layout.labels
     squared = plan._replace(
         row_values=plan.row_values**2, pair_values=plan.pair_values**2, root=plan.root**2
@@ -258,7 +258,7 @@ def _fusible(problem: Problem) -> bool:
 
 def _evaluate_by_paths(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     """``evaluate`` for losses that compare the truth with one best path."""
-    layout, truth, prepared = problem.pairs, shard.truth, plan_of(shard, problem)
+    layout, truth, prepared = problem.pairs, shard.truth, plan_of(shard, problem, crew.run)
     _refuse_sets(truth)
     weights, edge = read_weights(problem, stamp.w, crew.run), closed_edge(problem, stamp.w)
     M, Mt = edge.ravel(), np.ascontiguousarray(edge.T).ravel()
@@ -289,7 +289,7 @@ def _refuse_sets(truth: Truth) -> None:
 
 def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     """``evaluate`` for any loss and order: scores of a part, what the loss makes of them, and back."""
-    layout, prepared = problem.pairs, plan_of(shard, problem)
+    layout, prepared = problem.pairs, plan_of(shard, problem, crew.run)
     parts, K = prepared.parts, layout.labels
     weights = layout.weights(stamp.w, run=crew.run)
     _refuse_sets(shard.truth)
@@ -372,7 +372,10 @@ def _block(
 
 def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: float) -> Sums:
     """{"conjugate": Σ s_i loss*(scale · r_i)} with the residuals r of w."""
-    prepared, weights = plan_of(shard, problem), problem.pairs.weights(stamp.w, run=crew.run)
+    prepared, weights = (
+        plan_of(shard, problem, crew.run),
+        problem.pairs.weights(stamp.w, run=crew.run),
+    )
 
     def part(p: int) -> float:
         return sum(

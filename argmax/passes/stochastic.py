@@ -8,7 +8,7 @@ was worse than one thread's, in time too.)
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -27,14 +27,14 @@ __all__ = ["Walk"]
 class Walk:
     """Weights on the way: ``descend`` takes gradient steps, ``perceive`` perceptron updates.
 
-    Given the shard and the problem, and w to start with.
+    Given the shard and the problem, w to start with, and perhaps how an engine shares work out.
     """
 
-    def __init__(self, shard: Shard, problem: Problem, w: Floats) -> None:
+    def __init__(self, shard: Shard, problem: Problem, w: Floats, share: Any = None) -> None:
         layout, space = problem.pairs, problem.space
         assert isinstance(space, Chain)
         self.shard, self.problem, self.layout = shard, problem, layout
-        self.prepared = plan_of(shard, problem)
+        self.prepared = plan_of(shard, problem, share)
         self.rules = space.constraints
         self.truth = shard.truth
         K, P, dtype = layout.labels, layout.width, layout.dtype

@@ -54,7 +54,7 @@ def averaged_start(
     """The mean of the iterates of some passes from ``start``."""
     from ..passes.stochastic import Walk  # which imports kernels
 
-    walk = Walk(objective.shards[0], objective.problem, start)
+    walk = Walk(objective.shards[0], objective.problem, start, objective.engine.share)
     rng, n = np.random.default_rng(seed), len(walk)
     decay = objective.l2 / (objective.C * n)
     eta = calibrated(walk, rng.permutation(n)[:SAMPLE], decay)

@@ -83,7 +83,7 @@ class Perceptron(Solver):
         from ..passes.stochastic import Walk  # which imports kernels
 
         report.solver = self.name
-        walk = Walk(objective.shards[0], objective.problem, start)
+        walk = Walk(objective.shards[0], objective.problem, start, objective.engine.share)
         late = walk.late()
         rng, visits, count = np.random.default_rng(self.seed or 0), walk.visits, 1
         while True:

@@ -59,7 +59,8 @@ class Subgradient(Solver):
 
         self.check(objective)
         report.solver = self.name
-        walk = Walk(objective.shards[0], objective.problem, np.zeros(objective.size))
+        zero, share = np.zeros(objective.size), objective.engine.share
+        walk = Walk(objective.shards[0], objective.problem, zero, share)
         late, visits, rng = walk.late(), walk.visits, np.random.default_rng(self.seed or 0)
         decay = objective.l2 / (max(len(visits), 1) * objective.C)
         count, paid, dual = 1, 0.0, 0.0
