@@ -30,7 +30,8 @@ def in_blocks(task: Callable[[slice], Any], n: int, width: int) -> list[Any]:
     """task(rows) for blocks of n rows of ``width`` numbers, in order; many blocks on all cores."""
     size = max(1, BLOCK // max(width, 1))
     parts = [slice(first, min(first + size, n)) for first in range(0, n, size)]
-    threads = min(joblib.cpu_count(), len(parts) // 2)
+    many = len(parts) // 2
+    threads = min(joblib.cpu_count(), many) if many > 1 else 1  # counting cores takes a while
     if threads < 2:
         return [task(part) for part in parts]
     with ThreadPoolExecutor(threads, thread_name_prefix="argmax") as pool:

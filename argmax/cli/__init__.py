@@ -466,8 +466,11 @@ def _shift(
         str | None,
         Option(metavar="FILE", help="Tables: write a model for the new frequencies of classes."),
     ] = None,
+    report: Annotated[
+        str | None, Option(metavar="FILE", help="Write the page with four drawings: HTML.")
+    ] = None,
     picture: Annotated[
-        str | None, Option(metavar="FILE", help="Draw four panels: .png, .svg or .pdf.")
+        str | None, Option(metavar="FILE", help="The four drawings alone: .png, .svg or .pdf.")
     ] = None,
     read: Read = [],  # noqa: B006
     memory: Memory = None,
@@ -483,7 +486,7 @@ def _shift(
 
     Exit code 1 if something has moved.
     """
-    _run(context, json, quiet)
+    _run(context, json, quiet, typed=True)
 
 
 @app.command("explain")

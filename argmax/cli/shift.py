@@ -12,8 +12,10 @@ from sklearn.pipeline import Pipeline
 
 from .. import shift
 from ..errors import InvalidInput
-from ..metrics import Interval
 from ..persist import check_writable, replace_file, save
+from ..report import Shifted, write
+from ..report.evaluation import versions
+from ..report.shifted import results
 from ..shift.words import parts
 from .console import Console, count
 from .evaluate import label_column
@@ -24,7 +26,7 @@ from .reading import opened
 from .scoring import feature_names
 from .settings import memory_limit
 
-__all__ = ["as_json", "checked_outputs", "draw", "ended", "kind_of", "run", "show"]
+__all__ = ["checked_outputs", "draw", "ended", "kind_of", "run", "show", "write_page"]
 
 FEWEST = 20
 """Rows of each file below which nothing is said."""
@@ -38,14 +40,16 @@ def run(
     seed: int,
     target: str | None,
     adapt: str | None,
+    report: str | None,
     picture: str | None,
     read: list[str],
     memory: str | None,
     force: bool,
+    typed: str,
     console: Console,
 ) -> int:
     """Compare, tell, and write what was asked for."""
-    checked_outputs([adapt, picture], [model, new, validation], force)
+    checked_outputs([adapt, report, picture], [model, new, validation], force)
     kind_of(picture)
     pipeline = bare(model)
     X, y = _labelled(pipeline, validation, target, test, seed, read, memory, console)
@@ -62,11 +66,13 @@ def run(
         written = _adapted(found, estimator, adapt, new, force, console)
         if written is not None:
             save(Pipeline([(first, table), (last, written)]), adapt, overwrite=force)
+    rows = Z.rows[found.first].tolist()
+    paged = write_page(found, report, new, rows, typed, force)
     drawn = draw(found, picture, force)
-    outputs = [path for path in (written and adapt, drawn) if path]
+    outputs = [path for path in (written and adapt, paged, drawn) if path]
     told = {"model": model, "new": new, "validation": validation, "adapted": written and adapt}
-    first_rows = Z.rows[found.first].tolist()
-    return ended(found, told | {"picture": drawn, "label_first": first_rows}, outputs, console)
+    told |= {"report": paged, "picture": drawn, "label_first": rows}
+    return ended(found, told, outputs, console)
 
 
 def checked_outputs(outputs: list[str | None], inputs: list[str], force: bool) -> None:
@@ -76,7 +82,7 @@ def checked_outputs(outputs: list[str | None], inputs: list[str], force: bool) -
             continue
         if os.path.abspath(path) in map(os.path.abspath, inputs):
             raise InvalidInput(
-                "--adapt and --picture must be other files than those that are read."
+                "--adapt, --report and --picture must be other files than those that are read."
             )
         check_writable(path, overwrite=force)
 
@@ -147,6 +153,24 @@ def show(found: shift.Diagnosis, console: Console) -> None:
             console.say(line)
 
 
+def write_page(
+    found: shift.Diagnosis, path: str | None, new: str, first: list[int], typed: str, force: bool
+) -> str | None:  # fmt: skip
+    """The report in a file, whole or not at all."""
+    if path is None:
+        return None
+    about = Shifted(
+        diagnosis=found,
+        title=f"Has the world moved? {os.path.basename(new)}",
+        first=first,
+        date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        versions=versions(),
+        commands=[typed],
+    )
+    write(path, about, overwrite=force)
+    return path
+
+
 def draw(found: shift.Diagnosis, path: str | None, force: bool) -> str | None:
     """The picture in a file, whole or not at all."""
     if path is None:
@@ -179,42 +203,5 @@ def ended(
     if told.get("adapted"):
         console.heading("Next")
         console.say(shlex.join(["argmax", "predict", told["adapted"], told["new"]]))
-    console.result(told | as_json(found))
+    console.result(told | results(found, told["label_first"]))
     return OK if found.kind == "none" else FINDINGS
-
-
-def as_json(found: shift.Diagnosis) -> dict[str, Any]:
-    """All that was found, for programs."""
-    label = found.label
-    moved = found.features
-    return {
-        "kind": found.kind,
-        "headline": found.headline,
-        "tests": {
-            test.name: {"size": test.size, "p_value": test.p_value}
-            for test in (label.moved, label.compatible, found.separable)
-            if test is not None
-        },
-        "classes": {
-            str(name): {
-                "before": float(label.source[i]),
-                "now": float(label.priors[i]),
-                "low": float(label.low[i]),
-                "high": float(label.high[i]),
-            }
-            for i, name in enumerate(label.classes)
-        },
-        "accuracy": _ends(found.accuracy),
-        "expected": _ends(found.expected),
-        "adapted_accuracy": _ends(found.adapted),
-        "effective_rows": None if found.weights is None else found.weights.effective,
-        "features": []
-        if moved is None
-        else [str(found.names[int(c)]) for c in moved.rejected()[:100]],
-        "advice": found.advice,
-        "unknown": found.unknown,
-    }
-
-
-def _ends(one: Interval | None) -> dict[str, float] | None:
-    return None if one is None else {"value": one.value, "low": one.low, "high": one.high}

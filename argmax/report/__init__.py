@@ -5,6 +5,7 @@
     snippets.py     the Python lines that give it again
     sections.py     the numbers as what the template prints; mistakes.py and fitted.py are its middle part
     charts.py       the drawings, made of the few elements in svg.py
+    shifted.py      Shifted: the page of a diagnosis of shift; shift_charts.py its drawings
     tagging/        the same for taggers: Tagging, its numbers, sections and lines, for tagging.html
     label_sets/     and for sets of labels: LabelSets, for label_sets.html
     page.py         ``render`` and ``write``; page.html, style.css and script.js beside it
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     from .evaluation import Evaluation, Model, of
     from .label_sets.evaluation import LabelSets
     from .page import render, write
+    from .shifted import Shifted
     from .tagging.evaluation import Tagging
 
-__all__ = ["Evaluation", "LabelSets", "Model", "Tagging", "of", "render", "write"]
+__all__ = ["Evaluation", "LabelSets", "Model", "Shifted", "Tagging", "of", "render", "write"]
 _HOMES = {
     "LabelSets": "label_sets.evaluation",
+    "Shifted": "shifted",
     "Tagging": "tagging.evaluation",
     "render": "page",
     "write": "page",

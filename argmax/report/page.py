@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ResourceLimit
-from . import safe, sections
+from . import safe, sections, shifted
 from .evaluation import Evaluation
 from .label_sets import measures as of_sets
 from .label_sets import sections as for_sets
 from .label_sets.evaluation import LabelSets
 from .limits import Limits
 from .measures import Measures
+from .shifted import Shifted
 from .tagging import measures as of_tagging
 from .tagging import sections as for_tagging
 from .tagging.evaluation import Tagging
@@ -29,7 +30,7 @@ LARGEST = 1_000_000
 """Bytes that a report may have; it shows fewer rows, weights and names rather than exceed them."""
 
 
-Reported = Evaluation | Measures | Tagging | LabelSets | of_sets.Measures
+Reported = Evaluation | Measures | Tagging | LabelSets | of_sets.Measures | Shifted
 """What there is a page for; measures are an evaluation whose numbers are already computed."""
 
 
@@ -68,6 +69,8 @@ def _page(
             evaluation if isinstance(evaluation, of_sets.Measures) else of_sets.Measures(evaluation)
         )
         return "label_sets.html", lambda limits: for_sets.context(own, limits)
+    if isinstance(evaluation, Shifted):
+        return "shift.html", lambda limits: shifted.context(evaluation, limits)
     if isinstance(evaluation, Tagging):
         found = of_tagging.Measures(evaluation)
         return "tagging.html", lambda limits: for_tagging.context(found, limits)

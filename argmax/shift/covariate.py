@@ -93,14 +93,27 @@ def covariate(
     else:
         rng = np.random.default_rng(seed)
         raw = {"ulsif": _ulsif, "kliep": _kliep, "gaussian": _gaussian}[method](train, target, rng)
-    mass, values = float(raw.mean()), raw**power
-    values = values / max(float(values.mean()), 1e-300)
+    mass, values = float(raw.mean()), np.asarray(raw**power, dtype=float)
+    values = np.asarray(values / max(float(values.mean()), 1e-300))
     clipped = 0
     if clip is not None:
-        clipped = int((values > checks.number("clip", clip, 1.0)).sum())
-        values = np.minimum(values, clip)
-        values = values / values.mean()
+        values, clipped = _cut(values, checks.number("clip", clip, 1.0))
     return Weights(values, clipped, method, mass)
+
+
+def _cut(values: Floats, most: float) -> tuple[Floats, int]:
+    """Weights min(c·v, most) of mean 1, and how many are cut.
+
+    To cut and then to scale to mean 1 again would lift weights above ``most``. With the j largest cut,
+    c = (n − most·j) / Σ of the others; the first j whose next weight needs no cut is the answer.
+    """
+    ordered = np.sort(values)[::-1]
+    n = len(ordered)
+    cut = np.arange(min(int(n / most) + 1, n))
+    rest = np.maximum(np.cumsum(ordered[::-1])[::-1][cut], 1e-300)
+    scale = (n - most * cut) / rest
+    j = int(np.argmax(scale * ordered[cut] <= most))
+    return np.asarray(np.minimum(scale[j] * values, most), dtype=float), j
 
 
 def discriminator(train: Any, target: Any, C: float = 1.0) -> LogRatio:

@@ -59,6 +59,7 @@ class Diagnosis:
         first       (f,) target rows to label first
         p, truth    (n, k) and (n,): calibrated probabilities of validation rows, and their labels by column
         q           (m, k): calibrated probabilities of target rows, before any change of frequencies
+        unit        what one observation is: "row", or "sequence" for a tagger
     """
 
     kind: str
@@ -75,6 +76,7 @@ class Diagnosis:
     p: Floats
     truth: Ints
     q: Floats
+    unit: str = "row"
 
     @property
     def advice(self) -> list[str]:
@@ -134,9 +136,8 @@ def diagnose(
     """
     X, y = validation
     if callable(getattr(model, "predict_marginals", None)):
-        return _of_scores(
-            *_tokens(model, X, y, target, seed), model.classes_, None, cost, None, seed
-        )
+        tokens = _tokens(model, X, y, target, seed)
+        return _of_scores(*tokens, model.classes_, None, cost, None, seed, "sequence")
     inner = model.estimator_ if isinstance(model, Calibrated) else model
     known, new = scores_of(inner, X, inner.classes_), scores_of(inner, target, inner.classes_)
     truth = np.asarray(y)
@@ -150,7 +151,8 @@ def diagnose(
 
 
 def _of_scores(
-    known: Floats, truth: Any, new: Floats, classes: Any, rows: Any, cost: Any, names: Any, seed: int
+    known: Floats, truth: Any, new: Floats, classes: Any, rows: Any, cost: Any, names: Any, seed: int,
+    unit: str = "row",
 ) -> Diagnosis:  # fmt: skip
     found = label(known, truth, new, classes, seed=seed)
     column = positions(truth, classes)
@@ -174,7 +176,7 @@ def _of_scores(
         worth.expected(adapted, right * 1.0, len(known)) if kind == "label" and found.advised else None,
         costs,
         _first(q, seed),
-        found.calibrated.probabilities(known), column, q,
+        found.calibrated.probabilities(known), column, q, unit,
     )  # fmt: skip
 
 

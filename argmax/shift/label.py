@@ -46,7 +46,9 @@ class LabelShift:
 
     classes     (k,)
     source      (k,)  priors that the model's calibrated probabilities belong to
-    priors      (k,)  estimated for the target; ``low`` and ``high`` (k,) hold each with probability ``level``
+    priors      (k,)  estimated for where the target rows come from; ``low`` and ``high`` (k,) hold each with
+                probability ``level``
+    shares      (k,)  expected among the target rows themselves, which by chance differ from their priors
     calibrated  scores ↦ scores whose softmax is honest where the validation rows come from
     moved       test of "nothing has moved"
     compatible  test of "only the priors have moved": a small p-value says no
@@ -59,6 +61,7 @@ class LabelShift:
     method: str
     source: Floats
     priors: Floats
+    shares: Floats
     low: Floats
     high: Floats
     draws: Floats
@@ -173,7 +176,7 @@ def label(
     p, q = plain.probabilities(table), plain.probabilities(new)
     return LabelShift(
         np.arange(table.shape[1]) if classes is None else np.asarray(classes),
-        method, rows.source, found, low, high, drawn, level, readout,
+        method, rows.source, found, priors.shares(rows.ratios(), found), low, high, drawn, level, readout,
         outputs(p, q, seed=seed),
         label_shift_test(p, column, q, seed=seed),
         _least_singular(rows.p, column),

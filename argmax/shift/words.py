@@ -18,16 +18,19 @@ SHOWN = 12
 """Classes and features that a page lists."""
 
 HEADLINES = {
-    "none": "Nothing has moved as far as these rows can tell.",
+    "none": "Nothing has moved as far as these {unit}s can tell.",
     "label": "The classes have other frequencies, and each class looks as it did: label shift.",
-    "inputs": "The rows look different, in ways that do not show in what the model says of them.",
-    "other": "The rows themselves look different, and other frequencies of the classes do not explain it.",
+    "inputs": "The new {unit}s look different, in ways that do not show in what the model says of them.",
+    "other": "The new {unit}s look different, and other frequencies of the classes do not explain it.",
 }
+
+GRADES = ((0.1, "small"), (0.3, "moderate"), (np.inf, "large"))
+"""Sizes of a difference, each up to its number, in a word."""
 
 
 def headline(found: Diagnosis) -> str:
     """The finding in one sentence."""
-    return HEADLINES[found.kind]
+    return HEADLINES[found.kind].format(unit=found.unit)
 
 
 def advice(found: Diagnosis) -> list[str]:
@@ -37,37 +40,44 @@ def advice(found: Diagnosis) -> list[str]:
     if found.kind == "label":
         if not found.label.advised:
             return [
-                "Collect more target rows before you adapt: there are fewer than four for each class."
+                f"Collect more new {found.unit}s before you adapt: there are fewer than four for each class."
             ]
         if found.adapted is not None and found.expected is not None:
             gain = 100 * (found.adapted.value - found.expected.value)
-            told = f"it should then be right on {_percent(found.adapted)} of the rows"
-            return [f"Adapt the model to the new frequencies: {told} ({gain:+.1f} points)."]
-    said = ["Do not adapt the frequencies of the classes: it would do harm."]
+            told = f"it should then be right on {_percent(found.adapted)} of the {found.unit}s"
+            return [f"Adapt the model to the new frequencies: {told}, {gain:+.1f} points."]
+    said = [
+        "Do not adapt the model to other frequencies of the classes: that repairs another kind of change, "
+        "and is likely to do harm here."
+    ]
     if found.kind == "inputs":
-        said = ["Go on using the model, and label some rows to see that it is still right."]
+        said = [
+            f"Go on using the model, and label some new {found.unit}s to see that it is still right."
+        ]
     if found.weights is not None and found.weights.overlap:
         said.append(
-            f"Consider training again with weighted rows (shift.covariate): {found.weights}"
+            "Consider training again with old rows weighted towards the new ones (in Python, "
+            f"shift.covariate): {found.weights}"
         )
     elif found.weights is not None:
-        said.append(f"Weighting old rows will not help: {found.weights}")
-    return [*said, f"Label some target rows: {_some(found.first.tolist())}."]
+        said.append(f"Weighting old rows towards the new ones will not help: {found.weights}")
+    return [
+        *said,
+        f"Label some of the new {found.unit}s, these first: {_some(found.first.tolist())}.",
+    ]
 
 
 def unknown(found: Diagnosis) -> list[str]:
     """What cannot be known without labels, and what it would take."""
-    rows = labels_needed(found.accuracy.value)
+    needed = labels_needed(found.accuracy.value)
     said = [
-        "Whether the same row would still get the same label cannot be seen without labels. "
-        f"{rows} labelled target rows would show a loss of 5 points four times in five."
+        f"Whether equal {found.unit}s still deserve equal labels can only be seen by labelling. With "
+        f"{needed} labelled new {found.unit}s, a loss of 5 points would be noticed four times in five."
     ]
     if found.kind == "label":
         said.append(
             "That each class looks as it did was tested on what the model says, not on all that could change."
         )
-    if found.kind in ("inputs", "other") and found.expected is not None:
-        said.append("The accuracy given assumes that equal rows still have equal labels.")
     return said
 
 
@@ -95,23 +105,35 @@ def page(found: Diagnosis) -> str:
 
 def parts(found: Diagnosis) -> list[tuple[str, list[str]]]:
     """Headings of a page, and the lines below each."""
-    tested = [_tested("What the model says has moved", found.label.moved)]
+    old, new = found.label.rows
+    compared = f"Compared: {old:,} old {found.unit}s, with labels, and {new:,} new ones, without."
+    tested = [compared, _tested("The model answers differently", found.label.moved)]
     if found.separable is not None:
         tested.append(_tested("The rows can be told from the old ones", found.separable))
     if found.label.moved.rejected():
-        tested.append(_tested("More has moved than frequencies of classes", found.label.compatible))
-    told = [("How sure", tested), ("Accuracy", _worth(found))]
+        what = "More has moved than the frequencies of the classes"
+        tested.append(_tested(what, found.label.compatible))
+    told = [("How sure that is", tested), ("How often the model is right", _worth(found))]
     if found.kind == "label":
         told.insert(1, ("Frequencies of the classes, before and now", _frequencies(found)))
     if found.features is not None and len(found.features.rejected()):
         told.append(("Features that moved most", _moved(found)))
-    return [*told, ("What to do", found.advice), ("What these rows cannot tell", found.unknown)]
+    return [
+        *told,
+        ("What to do", found.advice),
+        ("What cannot be known without labels", found.unknown),
+    ]
 
 
 def _tested(what: str, test: Any) -> str:
-    answer = "yes" if test.rejected() else "not seen"
-    chance = "p < 0.0001" if test.p_value < 1e-4 else f"p = {test.p_value:.2g}"
-    return f"{what}: {answer} (size {test.size:.2f} of 1, {chance})"
+    if not test.rejected():
+        return f"{what}: not seen, no more than chance does anyway (p = {test.p_value:.2g})."
+    often = 10_000 if test.p_value < 1e-4 else round(1 / test.p_value)
+    grade = next(name for most, name in GRADES if test.size < most)
+    return (
+        f"{what}: yes. Chance alone would do this at most once in {often:,} times. The difference is "
+        f"{grade}: {test.size:.2f}, where 1 is as much as there can be."
+    )
 
 
 def _frequencies(found: Diagnosis) -> list[str]:
@@ -127,18 +149,23 @@ def _frequencies(found: Diagnosis) -> list[str]:
 
 
 def _worth(found: Diagnosis) -> list[str]:
-    lines = [f"where the validation rows come from: {_percent(found.accuracy)}"]
+    old, new = f"on the old {found.unit}s", f"on the new {found.unit}s"
+    lines = [f"{old}: {_percent(found.accuracy)}"]
     if found.expected is None:
-        why = "without labels" if found.weights is None else "too few validation rows resemble them"
-        return [*lines, f"on the target rows: cannot be said, {why}"]
-    lines.append(f"on the target rows, expected: {_percent(found.expected)}")
+        why = "without labels" if found.weights is None else "too few old rows resemble them"
+        lines.append(f"{new}: cannot be said, {why}")
+    else:
+        if_so = f", if equal {found.unit}s still have equal labels"
+        assumed = if_so if found.kind in ("inputs", "other") else ", estimated without labels"
+        lines.append(f"{new}{assumed}: {_percent(found.expected)}")
     if found.adapted is not None:
-        lines.append(f"on the target rows, if adapted: {_percent(found.adapted)}")
+        lines.append(f"{new}, if the model is adapted: {_percent(found.adapted)}")
     if found.cost is not None:
-        names = ("where the validation rows come from", "on the target rows", "if adapted")
-        pairs = zip(names, found.cost, strict=True)
+        pairs = zip((old, new, "if adapted"), found.cost, strict=True)
         lines += [f"mean cost {name}: {one}" for name, one in pairs if one is not None]
-    return lines
+    if found.unit != "row":
+        lines.append(f"Counted at one token of each {found.unit}, drawn by chance.")
+    return [*lines, "In brackets stands the range that holds the true value 19 times in 20."]
 
 
 def _moved(found: Diagnosis) -> list[str]:
@@ -159,4 +186,4 @@ def _percent(one: Interval) -> str:
 
 def _some(rows: list[int]) -> str:
     listed = ", ".join(map(str, rows[:10]))
-    return f"rows {listed}" + (f" and {len(rows) - 10} more" if len(rows) > 10 else "")
+    return f"numbers {listed}" + (f" and {len(rows) - 10} more" if len(rows) > 10 else "")

@@ -35,9 +35,20 @@ def known(place):
 
 
 def test_a_model_is_adapted_and_told_about(argmax, model, known, moved, tmp_path):
-    out, picture = tmp_path / "adapted.argmax", tmp_path / "page.svg"
+    out, picture, page = (tmp_path / n for n in ("adapted.argmax", "page.svg", "page.html"))
     result = argmax(
-        "shift", model, moved, "--validation", known, "--adapt", out, "--picture", picture, "--json"
+        "shift",
+        model,
+        moved,
+        "--validation",
+        known,
+        "--adapt",
+        out,
+        "--picture",
+        picture,
+        "--report",
+        page,
+        "--json",
     )
     assert result.code == 1, result.err
     found = result.json
@@ -45,6 +56,8 @@ def test_a_model_is_adapted_and_told_about(argmax, model, known, moved, tmp_path
     assert found["classes"]["accounts"]["now"] > 2 * found["classes"]["accounts"]["before"]
     assert found["adapted_accuracy"]["value"] >= found["expected"]["value"]
     assert picture.read_bytes().startswith(b"<?xml")
+    assert found["headline"] in page.read_text(encoding="utf-8")
+    assert found["report"] == str(page)
     adapted = library.load(out)[-1]
     assert isinstance(adapted.calibrator_, shift.NewPriors)
     assert "moved.csv" in adapted.calibrator_.note
@@ -59,7 +72,7 @@ def test_rows_that_have_not_moved(argmax, model, known, place, tmp_path):
     result = argmax("shift", model, tmp_path / "same.csv", "--validation", known, "--adapt", out)
     assert result.code == 0
     assert "Nothing has moved" in result.out
-    assert "cannot tell" in result.out
+    assert "cannot be known" in result.out
     assert not out.exists()
     assert "not advised" in result.err
 
@@ -98,4 +111,7 @@ def test_a_tagger_is_compared_and_not_adapted(argmax, tmp_path):
     assert result.json["kind"] in ("none", "label", "other")
     refused = argmax(*shift_words, "--adapt", tmp_path / "x.argmax")
     assert refused.code == 2
-    assert "is for tables" in refused.err
+    assert "depend on each other" in refused.err
+    page = tmp_path / "page.html"
+    assert argmax(*shift_words, "--report", page).code in (0, 1)
+    assert "sequences with labels" in page.read_text(encoding="utf-8")

@@ -46,6 +46,21 @@ def test_effective_rows_and_power(normals):
     assert "possible" in str(found)
 
 
+@pytest.mark.parametrize("clip", [1.0, 1.5, 4.0, 50.0])
+def test_no_weight_is_above_its_limit_and_the_order_stays(normals, clip):
+    """Also where a few rows have nearly all of the weight: scaling back must not undo the cut."""
+    x, _, _ = normals
+    far = np.full((200, 3), 3.0) + np.random.default_rng(9).normal(scale=0.1, size=(200, 3))
+    found = shift.covariate(x, far, clip=clip)
+    assert found.values.mean() == pytest.approx(1)
+    assert found.values.max() <= clip * (1 + 1e-9)
+    free = shift.covariate(x, far, clip=None).values
+    below = found.values < clip * (1 - 1e-9)
+    ratio = found.values[below] / free[below]
+    assert ratio == pytest.approx(np.full(below.sum(), ratio.mean() if below.any() else 1.0))
+    assert found.clipped == (~below).sum() or clip == 1.0
+
+
 def test_no_overlap_is_said(normals):
     x, _, _ = normals
     found = shift.covariate(x, x + 6.0)

@@ -109,7 +109,7 @@ def test_features_that_the_model_does_not_use_may_move(world):
 def test_what_cannot_be_known_is_said_with_its_price(world):
     model, (X, y), rng = world
     found = shift.diagnose(model, (X, y), sample(rng, [1 / 3] * 3, 100)[0])
-    assert "labelled target rows" in found.unknown[0]
+    assert "labelled new rows" in found.unknown[0]
     assert len(found.first) == 50
     assert len(set(found.first.tolist())) == 50
 
@@ -138,6 +138,7 @@ def test_a_tagger_is_diagnosed_by_its_marginals():
     assert found.label.rows == (300, 300)
     assert found.label.priors[0] > 0.75
     assert found.separable is None
+    assert "one token of each sequence" in str(found)
 
 
 # Monitor

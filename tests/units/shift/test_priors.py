@@ -135,3 +135,23 @@ def test_shrinkage_chosen_by_left_out_rows_keeps_priors_that_have_not_moved():
 def test_no_rows_are_refused():
     with pytest.raises(InvalidInput, match="no rows"):
         shift.maximum_likelihood(np.empty((0, 2)), [0.5, 0.5])
+
+
+def test_shares_are_the_fixed_point_of_em_and_less_drawn_to_the_old_priors_than_priors_are():
+    """Without shrinkage both are one; with it, shares lie nearer to what the rows say."""
+    rng = np.random.default_rng(8)
+    source = np.array([0.5, 0.3, 0.2])
+    ratios = rng.dirichlet([1, 1, 1], size=300) / source
+    plain = priors.em(ratios, np.ones((1, 300)), source, 0.0)[0]
+    assert priors.shares(ratios, plain) == pytest.approx(plain, abs=1e-6)
+    drawn = priors.em(ratios, np.ones((1, 300)), source, 0.5)[0]
+    shares = priors.shares(ratios, drawn)
+    assert shares.sum() == pytest.approx(1)
+    assert np.abs(shares - plain).sum() < np.abs(drawn - plain).sum()
+
+
+def test_shares_of_rows_that_are_plain_are_their_counts():
+    """Where each row can be of one class only, whatever the priors."""
+    ratios = np.repeat(np.eye(3), [5, 3, 2], axis=0)
+    found = priors.shares(ratios, np.array([0.1, 0.1, 0.8]))
+    assert found == pytest.approx([0.5, 0.3, 0.2])
