@@ -19,7 +19,7 @@ import numpy as np
 
 from .compile import kernel
 
-__all__ = ["ARC", "fill_arcs", "grow", "plant"]
+__all__ = ["ARC", "fill_arcs", "grow", "plant", "push_direct"]
 
 ARC = np.dtype([("head", np.int32), ("twin", np.int32), ("room", np.float64)])
 
@@ -48,6 +48,23 @@ def fill_arcs(edges, ahead, back, first, arcs):
         free[v] += 1
         arcs[a].head, arcs[a].twin, arcs[a].room = v, b, ahead[e]
         arcs[b].head, arcs[b].twin, arcs[b].room = u, a, back[e]
+
+
+@kernel
+def push_direct(edges, ahead, back, excess):
+    """Push what neighbours can give to each other; most of what noise asks for. ahead, back and excess change."""
+    for e in range(len(edges)):
+        u, v = edges[e, 0], edges[e, 1]
+        if excess[u] > 0.0 and excess[v] < 0.0:
+            flow = min(excess[u], -excess[v], ahead[e])
+        elif excess[u] < 0.0 and excess[v] > 0.0:
+            flow = -min(-excess[u], excess[v], back[e])
+        else:
+            continue
+        excess[u] -= flow
+        excess[v] += flow
+        ahead[e] -= flow
+        back[e] += flow
 
 
 @kernel
@@ -194,11 +211,12 @@ def grow(first, arcs, excess, level, parent, least, bucket, following, lists, li
                         low, orphans = _push(
                             end, which, flow, first, arcs, excess, level, parent, least, bucket, following
                         )
-                        reach = state[DEPTH + which] + (which == side)
-                        _adopt(
-                            low, orphans, which, reach, first, arcs, level, parent, least, bucket, following,
-                            lists, listed, state,
-                        )  # fmt: skip
+                        if orphans > 0:
+                            reach = state[DEPTH + which] + (which == side)
+                            _adopt(
+                                low, orphans, which, reach, first, arcs, level, parent, least, bucket, following,
+                                lists, listed, state,
+                            )  # fmt: skip
                     work -= 2 * depth
         if state[PLACE] < state[LENGTH]:
             return False

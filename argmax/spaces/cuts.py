@@ -65,9 +65,10 @@ def minimum_cut(c: Floats, edges: Ints, ahead: Floats, back: Floats) -> Ints:
     """
     N, A = len(c), 2 * len(edges)
     first, arcs = np.empty(N + 1, np.int32), np.empty(A, cuts.ARC)
-    cuts.fill_arcs(edges, ahead, back, first, arcs)
     largest = max(np.abs(c).max(initial=0.0), ahead.max(initial=0.0), back.max(initial=0.0))
-    excess, least = c.copy(), 1e-13 * float(largest)
+    excess, ahead, back, least = c.copy(), ahead.copy(), back.copy(), 1e-13 * float(largest)
+    cuts.push_direct(edges, ahead, back, excess)
+    cuts.fill_arcs(edges, ahead, back, first, arcs)
     level, parent, following = (np.empty(N, np.int32) for _ in range(3))
     lists, listed = np.empty((2, 2, N), np.int32), np.empty((2, N), np.int32)
     state, bucket = np.empty(9, np.int64), np.full(N + 2, -1, np.int32)
