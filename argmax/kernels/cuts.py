@@ -21,7 +21,7 @@ from .compile import kernel
 
 __all__ = ["ARC", "fill_arcs", "grow", "plant", "push_direct"]
 
-ARC = np.dtype([("head", np.int32), ("twin", np.int32), ("room", np.float64)])
+ARC = np.dtype([("head", np.uint32), ("twin", np.uint32), ("room", np.float64)])
 
 ROOT = -1
 SIDE, PLACE, LENGTH, DEPTH, COMING, FLIP = 0, 1, 2, 3, 5, 7
