@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
+from ..kernels import beliefs as probabilities
 from ..kernels import graphs
+from ..kernels.simd import L4, L8, L16, Lanes
 from ..records import Floats, Ints
 from .pairwise import Pairwise
 from .recursions import softmax
@@ -18,11 +21,12 @@ __all__ = ["Beliefs", "Settings", "beliefs", "best", "gibbs"]
 @final
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How long messages are passed on."""
+    """How long messages are passed on, and in which order."""
 
     sweeps: int
     damping: float
     tol: float
+    schedule: str = "residual"
 
 
 @final
@@ -52,11 +56,90 @@ def _finite(pair: Pairwise) -> tuple[Floats, Floats]:
 
 
 def beliefs(pair: Pairwise, settings: Settings) -> Beliefs:
-    """Sum-product, sweeping over the edges back and forth."""
+    """Sum-product. Tables with −inf, or that span more than e^200, are worked on in logarithms."""
     node, tables = _finite(pair)
+    spans = np.ptp(pair.tables, axis=(1, 2)) if np.isfinite(pair.tables).all() else np.inf
+    if np.max(spans, initial=0.0) <= SPAN:
+        message, residual = _passed(pair, settings)
+    else:
+        message, residual = _passed_in_logs(pair, node, tables, settings)
+    belief = node.copy()
+    for side in (0, 1):
+        np.add.at(belief, pair.edges[:, side], message[:, side])
+    left, right = pair.edges.T
+    ways = (belief[left] - message[:, 0])[:, :, None] + tables[pair.which]
+    ways += (belief[right] - message[:, 1])[:, None, :]
+    p = softmax(belief)
+    pairs = softmax(ways.reshape(len(ways), -1)).reshape(ways.shape)
+    return Beliefs(p, pairs, _bethe(pair, node, tables, p, pairs), float(residual))
+
+
+SPAN = 200.0
+"""How far apart the scores of a table may lie for messages in probabilities."""
+
+MESSAGES = 1_000_000
+"""Messages between two looks at the clock and the keyboard: some 50 ms."""
+
+
+def _passed(pair: Pairwise, settings: Settings) -> tuple[Floats, float]:
+    """Logarithms of messages (E, 2, k) to both ends of each edge, and how far they may still move."""
+    starts, edges, sides = _around(pair)
+    E = len(pair.edges)
+    place = np.empty((2, E), np.intp)  # of each end of an edge, in the list of its node
+    place[sides, edges] = np.arange(2 * E)
+    heads, twins = pair.edges[edges, 1 - sides], place[1 - sides, edges]
+    high = pair.tables.max(axis=(1, 2), keepdims=True)
+    tables = np.exp(np.concatenate([pair.tables - high, (pair.tables - high).transpose(0, 2, 1)]))
+    chances = np.exp(pair.node - pair.node.max(axis=1, keepdims=True))
+    lanes = next((some for some in (L4, L8) if pair.k <= len(some)), L16)
+    message = _padded(np.ones((2 * E, pair.k)), lanes).ravel()
+    graph = (
+        *(pair.k, starts, heads, twins, pair.which[edges] + len(high) * sides),
+        *(_padded(tables, lanes).ravel(), _padded(chances, lanes), settings.damping),
+    )
+    pass_on = _settled if settings.schedule == "residual" else _swept
+    residual = pass_on(pair, graph, message, settings, lanes)
+    return np.log(message.reshape(2 * E, -1)[place.T, : pair.k]), residual
+
+
+def _padded(values: Floats, lanes: Lanes) -> Floats:
+    """Zeros at the end of the last axis, to a multiple of the lanes."""
+    extra = -values.shape[-1] % len(lanes)
+    return np.ascontiguousarray(np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, extra)]))
+
+
+def _swept(pair: Pairwise, graph: Any, message: Floats, settings: Settings, lanes: Lanes) -> float:
+    """Messages in sweeps over the nodes, there and back. Returns how far the last one moved a logarithm."""
+    k, starts, _, *rest = graph
+    there, residual = np.arange(len(pair.node)), np.inf
+    for sweep in range(settings.sweeps):
+        order = there if sweep % 2 == 0 else there[::-1].copy()
+        residual = probabilities.sweep(order, k, starts, *rest, message, lanes)
+        if residual <= settings.tol:
+            break
+    return float(residual)
+
+
+def _settled(pair: Pairwise, graph: Any, message: Floats, settings: Settings, lanes: Lanes) -> float:
+    """Messages of whoever has heard most. Each example has its own budget: one that never rests takes no other's."""
+    N, starts = len(pair.node), graph[1]
+    residual = np.full(N, np.inf)
+    lists = (*(np.empty(N, np.intp) for _ in range(3)), np.empty((probabilities.BUCKETS, 2), np.intp))
+    for first, last in itertools.pairwise(pair.offsets.tolist()):
+        budget = settings.sweeps * int(starts[last] - starts[first] + last - first)
+        while budget > 0 and residual[first:last].max(initial=0.0) > settings.tol:
+            budget -= probabilities.settle(
+                first, last, *graph, settings.tol, min(budget, MESSAGES), message, residual, *lists, lanes
+            )
+    return float(residual.max(initial=0.0))
+
+
+def _passed_in_logs(
+    pair: Pairwise, node: Floats, tables: Floats, settings: Settings
+) -> tuple[Floats, float]:
+    """As ``_passed``, for any tables, sweeping over the edges back and forth."""
     message, belief = np.zeros((len(pair.edges), 2, pair.k)), node.copy()
-    there = np.arange(len(pair.edges))
-    residual = np.inf
+    there, residual = np.arange(len(pair.edges)), np.inf
     for sweep in range(settings.sweeps):
         order = there if sweep % 2 == 0 else there[::-1].copy()
         residual = graphs.sum_sweep(
@@ -64,12 +147,7 @@ def beliefs(pair: Pairwise, settings: Settings) -> Beliefs:
         )
         if residual <= settings.tol:
             break
-    left, right = pair.edges.T
-    ways = (belief[left] - message[:, 0])[:, :, None] + tables[pair.which]
-    ways += (belief[right] - message[:, 1])[:, None, :]
-    p = softmax(belief)
-    pairs = softmax(ways.reshape(len(ways), -1)).reshape(ways.shape)
-    return Beliefs(p, pairs, _bethe(pair, node, tables, p, pairs), float(residual))
+    return message, float(residual)
 
 
 def _bethe(pair: Pairwise, node: Floats, tables: Floats, p: Floats, pairs: Floats) -> Floats:
