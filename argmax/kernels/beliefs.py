@@ -5,8 +5,8 @@
 Symbols, the same for all kernels here: ``starts`` (N + 1,), where the list of each node starts, and of each
 place in it the node across (``heads``), its place in the list of that node (``twins``), and the table of the
 way there (``ways``); ``tables`` (W, k, P) = exp(e − max e), rows for the sender; ``chances`` (N, P) φ =
-exp(s − max s); ``message`` (places, P), what arrived at each place, at most 1. tables and message are flat; the
-k labels are padded with zeros to P, a multiple of ``LANES``.
+exp(s − max s); ``message`` (places, P), what arrived at each place, at most 1. tables and message are flat;
+the k labels are padded with zeros to P, a multiple of ``LANES``.
 
 No table spans more than e^200, so that a message is never below 1e−87 and no product of them vanishes: it is
 scaled as it is formed.
@@ -20,7 +20,21 @@ import math
 import numpy as np
 
 from .compile import kernel
-from .simd import add, divide, fma, get, largest, load, maximum, minimum, mul, plus, store, times, zeros
+from .simd import (
+    add,
+    divide,
+    fma,
+    get,
+    largest,
+    load,
+    maximum,
+    minimum,
+    mul,
+    plus,
+    store,
+    times,
+    zeros,
+)
 
 __all__ = ["settle", "sweep"]
 
@@ -59,7 +73,7 @@ def _sent(cavity, k, tables, at, out, P, LANES):
 
 @kernel
 def _replaced(sent, scale, damping, message, place, P, LANES):
-    """message ← scale · sent, or what damping leaves of it. Returns the largest change of a logarithm, about."""
+    """message ← scale · sent, or what damping leaves of it. Returns the largest change of a logarithm."""
     far, least = 0.0, plus(TRIFLE, zeros(message, LANES))
     for c in range(0, P, len(LANES)):
         old, new = load(message, place + c, LANES), times(scale, load(sent, c, LANES))
@@ -159,7 +173,7 @@ def settle(
     first, last, k, starts, heads, twins, ways, tables, chances, damping, tol, budget,
     message, residual, ahead, behind, where, ends, LANES,
 ):  # fmt: skip
-    """Send the messages of the node whose arrivals have changed most, and again, until none has by more than tol.
+    """Send the messages of the node whose arrivals changed most; again, until none has by more than tol.
 
     Of the nodes from first to last; ends after ``budget`` messages all the same, and may be called again.
     residual (N,) is what has arrived at each node since it last sent; ahead, behind, where (N,) and

@@ -52,7 +52,10 @@ def fill_arcs(edges, ahead, back, first, arcs):
 
 @kernel
 def push_direct(edges, ahead, back, excess):
-    """Push what neighbours can give to each other; most of what noise asks for. ahead, back and excess change."""
+    """Push what neighbours can give to each other: most of what noise asks for.
+
+    Changed: ahead (E,), back (E,) and excess (N,).
+    """
     for e in range(len(edges)):
         u, v = edges[e, 0], edges[e, 1]
         if excess[u] > 0.0 and excess[v] < 0.0:
@@ -111,7 +114,7 @@ def _carried(v, side, arcs, parent, excess, flow):
 
 @kernel
 def _push(v, side, flow, first, arcs, excess, level, parent, least, bucket, following):
-    """Push along the path between v and its root. Returns the depth of the orphan nearest to it, and their number."""
+    """Push along the path between v and its root. Returns the depth of the first orphan, and how many."""
     low, orphans, depth = 0, 0, abs(level[v])
     while parent[v] != ROOT:
         a = parent[v]
@@ -135,7 +138,22 @@ def _push(v, side, flow, first, arcs, excess, level, parent, least, bucket, foll
 
 
 @kernel
-def _adopt(depth, orphans, side, reach, first, arcs, level, parent, least, bucket, following, lists, listed, state):
+def _adopt(
+    depth,
+    orphans,
+    side,
+    reach,
+    first,
+    arcs,
+    level,
+    parent,
+    least,
+    bucket,
+    following,
+    lists,
+    listed,
+    state,
+):
     """Give orphans a parent as near to the root as can be, at most at depth reach − 1, or leave them free.
 
     From the root outwards: (1) a parent at the depth of the lost one, behind an arc not yet tried;
@@ -152,7 +170,10 @@ def _adopt(depth, orphans, side, reach, first, arcs, level, parent, least, bucke
         chosen = -1
         if depth > 1:
             for a in range(-2 - parent[v], first[v + 1]):
-                if level[arcs[a].head] == sign * (depth - 1) and arcs[a if side else arcs[a].twin].room > least:
+                if (
+                    level[arcs[a].head] == sign * (depth - 1)
+                    and arcs[a if side else arcs[a].twin].room > least
+                ):
                     chosen = a
                     break
         if chosen >= 0:
@@ -178,16 +199,44 @@ def _adopt(depth, orphans, side, reach, first, arcs, level, parent, least, bucke
 
 
 @kernel
-def grow(first, arcs, excess, level, parent, least, bucket, following, lists, listed, state, work):
+def _augment(
+    a, side, first, arcs, excess, level, parent, least, bucket, following, lists, listed, state
+):  # fmt: skip
+    """Push along the path that arc a, from the tree of ``side`` to the other, closes; mend both trees."""
+    b = arcs[a].twin
+    ahead, back = (b, a) if side else (a, b)
+    flow = _carried(arcs[b].head, side, arcs, parent, excess, arcs[ahead].room)
+    flow = _carried(arcs[a].head, 1 - side, arcs, parent, excess, flow)
+    arcs[ahead].room -= flow
+    arcs[back].room += flow
+    for i in range(2):
+        end, tree = (arcs[b].head, side) if i else (arcs[a].head, 1 - side)
+        low, orphans = _push(
+            end, tree, flow, first, arcs, excess, level, parent, least, bucket, following
+        )
+        if orphans > 0:
+            reach = state[DEPTH + tree] + (tree == side)
+            _adopt(
+                low, orphans, tree, reach, first, arcs, level, parent, least, bucket, following,
+                lists, listed, state,
+            )  # fmt: skip
+
+
+@kernel
+def grow(
+    first, arcs, excess, level, parent, least, bucket, following, lists, listed, state, work
+):  # fmt: skip
     """Grow the trees and push along the paths that join them, for about ``work`` steps; whether it is done.
 
     The end is when the tree of the sink is complete: nodes with level < 0 are those behind the cut, as few
     as can be. bucket (N + 2,) is −1 and following (N,) anything.
     """
-    while work > 0:
+    while True:
         side = state[SIDE]
         sign, depth = 1 - 2 * side, state[DEPTH + side]
-        while state[PLACE] < state[LENGTH] and work > 0:
+        while state[PLACE] < state[LENGTH]:
+            if work <= 0:
+                return False
             v = lists[side, 1 - state[FLIP + side], state[PLACE]]
             state[PLACE] += 1
             a = first[v]
@@ -201,30 +250,14 @@ def grow(first, arcs, excess, level, parent, least, bucket, following, lists, li
                     _list(w, side, depth + 1, lists, listed, state)
                     a += 1
                 else:
-                    joint, flow = (b if side else a), arcs[b if side else a].room
-                    for i in range(2):
-                        flow = _carried(w if i == 0 else v, 1 - side if i == 0 else side, arcs, parent, excess, flow)
-                    arcs[joint].room -= flow
-                    arcs[b if joint == a else a].room += flow
-                    for i in range(2):
-                        end, which = (w, 1 - side) if i == 0 else (v, side)
-                        low, orphans = _push(
-                            end, which, flow, first, arcs, excess, level, parent, least, bucket, following
-                        )
-                        if orphans > 0:
-                            reach = state[DEPTH + which] + (which == side)
-                            _adopt(
-                                low, orphans, which, reach, first, arcs, level, parent, least, bucket, following,
-                                lists, listed, state,
-                            )  # fmt: skip
                     work -= 2 * depth
-        if state[PLACE] < state[LENGTH]:
-            return False
-        if state[LENGTH] > 0 or state[PLACE] > 0:
-            state[DEPTH + side] += 1
+                    _augment(
+                        a, side, first, arcs, excess, level, parent, least, bucket, following,
+                        lists, listed, state,
+                    )  # fmt: skip
+        state[DEPTH + side] += state[LENGTH] > 0
         if state[COMING + 1] == 0:
             return True
         side = 0 if 0 < state[COMING] < state[COMING + 1] else 1
         state[SIDE], state[PLACE], state[LENGTH] = side, 0, state[COMING + side]
         state[COMING + side], state[FLIP + side] = 0, 1 - state[FLIP + side]
-    return False

@@ -46,7 +46,10 @@ def _cut(node: Floats, edges: Ints, tables: Floats, which: Ints) -> Ints:
     N, (left, right), e = len(node), edges.T, tables
     half = 0.5 * np.maximum(_pull(e), 0.0)
     c = node[:, 0] - node[:, 1]
-    for ends, slope in ((left, e[:, 0, 0] - e[:, 1, 0] - half), (right, e[:, 0, 0] - e[:, 0, 1] - half)):
+    for ends, slope in (
+        (left, e[:, 0, 0] - e[:, 1, 0] - half),
+        (right, e[:, 0, 0] - e[:, 0, 1] - half),
+    ):
         if slope.any():  # not for Potts
             c += np.bincount(ends, slope[which], N)
     return minimum_cut(c, edges, half[which], half[which])

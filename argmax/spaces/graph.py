@@ -57,6 +57,11 @@ class Graph(Space):
         Sweeps over all edges at most, of a wide graph.
     damping : float
         Share of the old message in a new one. More of it comes to rest on graphs with strong scores.
+    schedule : "auto", "sweeps" or "residual"
+        In which order sum-product sends messages: in sweeps over the nodes, there and back; from whoever has
+        heard most since it last spoke, which rests more often on graphs with strong scores; or, "auto", 20
+        sweeps and then, where that was not enough, the order of residuals within the same limit. Tables with
+        −inf are always swept over.
     tol : float
         Messages are at rest when no logarithm moves further; a bound is good enough when it is within this
         share of the value.
@@ -86,11 +91,13 @@ class Graph(Space):
         damping: float = 0.0,
         tol: float = 1e-6,
         table_limit: int = 2**18,
+        schedule: str = "auto",
     ) -> None:
         self.k = checks.positive_integer("k", k)
         self.sweeps = checks.positive_integer("sweeps", sweeps)
         self.damping = checks.number("damping", damping, 0.0, 0.99)
         self.tol = checks.number("tol", tol, 0.0)
+        self.schedule = checks.choice("schedule", schedule, ("auto", "sweeps", "residual"))
         self.table_limit = int(checks.number("table_limit", table_limit, 0.0))
 
     # Which way
@@ -110,7 +117,7 @@ class Graph(Space):
     def _settings(self) -> Any:
         from .messages import Settings  # which imports kernels
 
-        return Settings(self.sweeps, self.damping, self.tol)
+        return Settings(self.sweeps, self.damping, self.tol, self.schedule)
 
     # Maxima
 

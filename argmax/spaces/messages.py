@@ -26,7 +26,7 @@ class Settings:
     sweeps: int
     damping: float
     tol: float
-    schedule: str = "residual"
+    schedule: str = "auto"
 
 
 @final
@@ -77,6 +77,9 @@ def beliefs(pair: Pairwise, settings: Settings) -> Beliefs:
 SPAN = 200.0
 """How far apart the scores of a table may lie for messages in probabilities."""
 
+EASY = 20
+"""Sweeps after which messages rest on easy graphs; the order of residuals costs twice as much."""
+
 MESSAGES = 1_000_000
 """Messages between two looks at the clock and the keyboard: some 50 ms."""
 
@@ -97,8 +100,11 @@ def _passed(pair: Pairwise, settings: Settings) -> tuple[Floats, float]:
         *(pair.k, starts, heads, twins, pair.which[edges] + len(high) * sides),
         *(_padded(tables, lanes).ravel(), _padded(chances, lanes), settings.damping),
     )
-    pass_on = _settled if settings.schedule == "residual" else _swept
-    residual = pass_on(pair, graph, message, settings, lanes)
+    residual = np.inf
+    if settings.schedule != "residual":
+        residual = _swept(pair, graph, message, settings, lanes)
+    if settings.schedule != "sweeps" and residual > settings.tol:
+        residual = _settled(pair, graph, message, settings, lanes)
     return np.log(message.reshape(2 * E, -1)[place.T, : pair.k]), residual
 
 
@@ -112,7 +118,8 @@ def _swept(pair: Pairwise, graph: Any, message: Floats, settings: Settings, lane
     """Messages in sweeps over the nodes, there and back. Returns how far the last one moved a logarithm."""
     k, starts, _, *rest = graph
     there, residual = np.arange(len(pair.node)), np.inf
-    for sweep in range(settings.sweeps):
+    limit = settings.sweeps if settings.schedule == "sweeps" else min(settings.sweeps, EASY)
+    for sweep in range(limit):
         order = there if sweep % 2 == 0 else there[::-1].copy()
         residual = probabilities.sweep(order, k, starts, *rest, message, lanes)
         if residual <= settings.tol:
@@ -120,16 +127,29 @@ def _swept(pair: Pairwise, graph: Any, message: Floats, settings: Settings, lane
     return float(residual)
 
 
-def _settled(pair: Pairwise, graph: Any, message: Floats, settings: Settings, lanes: Lanes) -> float:
-    """Messages of whoever has heard most. Each example has its own budget: one that never rests takes no other's."""
+def _settled(
+    pair: Pairwise, graph: Any, message: Floats, settings: Settings, lanes: Lanes
+) -> float:
+    """Messages of whoever has heard most. Each example has a budget: one without rest takes no other's."""
     N, starts = len(pair.node), graph[1]
     residual = np.full(N, np.inf)
-    lists = (*(np.empty(N, np.intp) for _ in range(3)), np.empty((probabilities.BUCKETS, 2), np.intp))
+    lists = (
+        *(np.empty(N, np.intp) for _ in range(3)),
+        np.empty((probabilities.BUCKETS, 2), np.intp),
+    )
     for first, last in itertools.pairwise(pair.offsets.tolist()):
         budget = settings.sweeps * int(starts[last] - starts[first] + last - first)
         while budget > 0 and residual[first:last].max(initial=0.0) > settings.tol:
             budget -= probabilities.settle(
-                first, last, *graph, settings.tol, min(budget, MESSAGES), message, residual, *lists, lanes
+                first,
+                last,
+                *graph,
+                settings.tol,
+                min(budget, MESSAGES),
+                message,
+                residual,
+                *lists,
+                lanes,
             )
     return float(residual.max(initial=0.0))
 
