@@ -184,40 +184,28 @@ def _entropy(p: Floats) -> Floats:
 
 
 def best(pair: Pairwise, settings: Settings) -> tuple[Ints, Floats, Floats]:
-    """Labels (N,), their values (n,), and a bound (n,) that no labelling exceeds.
-
-    After every sweep the labels of the highest beliefs are read off and improved one at a time; the best of
-    each example is kept. Ends where bound and value meet, or the bound has come to rest.
-    """
+    """Labels (N,), their values (n,), and a bound (n,) that no labelling exceeds: one example at a time."""
     node, tables = _finite(pair)
     message, belief = np.zeros((len(pair.edges), 2, pair.k)), node.copy()
-    there, around = np.arange(len(pair.edges)), _around(pair)
-    labels, value = np.zeros(len(node), np.intp), np.full(len(pair), -np.inf)
-    bound = np.full(len(pair), np.inf)
-    for sweep in range(settings.sweeps):
-        order = there if sweep % 2 == 0 else there[::-1].copy()
-        graphs.dual_sweep(order, pair.edges, pair.which, tables, message, belief)
-        before, bound = bound, np.minimum(bound, _bound(pair, tables, message, belief))
-        found = belief.argmax(axis=1)
-        for _ in range(settings.sweeps):
-            if not graphs.improve(*around, pair.edges, pair.which, tables, node, found):
-                break
-        scores = pair.score(found)
-        better = scores > value
-        labels = np.where(better[pair.example], found, labels)
-        value = np.where(better, scores, value)
-        slack = settings.tol * (1.0 + np.abs(bound))
-        if ((bound - value <= slack) | (before - bound <= 1e-3 * slack)).all():
-            break
+    labels = np.zeros(len(node), np.intp)
+    found, around = labels.copy(), _around(pair)
+    owner = pair.example[pair.edges[:, 0]]
+    order = np.argsort(owner, kind="stable")
+    begins = np.searchsorted(owner[order], np.arange(len(pair) + 1))
+    states = np.tile([-np.inf, np.inf, 0.0], (len(pair), 1))
+    for i, (first, last) in enumerate(itertools.pairwise(pair.offsets.tolist())):
+        there = order[begins[i] : begins[i + 1]]
+        back, state, done = there[::-1].copy(), states[i], False
+        at_once = 1 + MESSAGES // max(len(there) * pair.k, 1)
+        while not done and state[2] < settings.sweeps:
+            done = graphs.relax(
+                first, last, there, back, *around, pair.edges, pair.which, tables, node,
+                min(at_once, settings.sweeps - int(state[2])), settings.tol,
+                message, belief, found, labels, state,
+            )  # fmt: skip
+    bound, value = states[:, 1], pair.score(labels)
     met = bound - value <= 1e-9 * (1.0 + np.abs(bound))
     return labels, value, np.where(met, value, bound)
-
-
-def _bound(pair: Pairwise, tables: Floats, message: Floats, belief: Floats) -> Floats:
-    """Σ_v max B_v + Σ_e max [ e − m_e→u − m_e→v ]."""
-    rest = tables[pair.which] - message[:, 0, :, None] - message[:, 1, None, :]
-    edges = rest.max(axis=(1, 2), initial=-np.inf)
-    return pair.sums(belief.max(axis=1)) + pair.sums(edges, pair.edges[:, 0])
 
 
 def _around(pair: Pairwise) -> tuple[Ints, Ints, Ints]:
