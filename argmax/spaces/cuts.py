@@ -102,14 +102,10 @@ def expanded(pair: Pairwise, labels: Ints) -> Ints:
 def _expansion(pair: Pairwise, tables: Floats, labels: Ints, alpha: int) -> Ints | None:
     """The best labelling in which every node keeps its label or takes α; None where a cut cannot find it."""
     edges, (left, right) = np.arange(len(tables)), pair.edges.T
-    u, v, new = labels[left], labels[right], np.full(len(tables), alpha)
-    pairs = np.stack(
-        [
-            np.stack([tables[edges, u, v], tables[edges, u, new]], axis=1),
-            np.stack([tables[edges, new, v], tables[edges, new, new]], axis=1),
-        ],
-        axis=1,
-    )
+    u, v = labels[left], labels[right]
+    pairs = np.empty((len(tables), 2, 2))
+    pairs[:, 0, 0], pairs[:, 0, 1] = tables[edges, u, v], tables[edges, u, alpha]
+    pairs[:, 1, 0], pairs[:, 1, 1] = tables[edges, alpha, v], tables[:, alpha, alpha]
     if (_pull(pairs) < 0.0).any():
         return None
     node = np.stack([pair.node[np.arange(len(labels)), labels], pair.node[:, alpha]], axis=1)

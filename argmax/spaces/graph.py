@@ -42,7 +42,9 @@ class Graph(Space):
         forest    max- and sum-product, exact
         narrow    elimination (a junction tree) within ``table_limit`` numbers, exact
         wide      argmax: a minimum cut where two labels attract each other, exact; else labels by messages
-                  and expansion moves, and a bound that none exceeds (MPLP), exact where they meet
+                  and a bound that none exceeds (MPLP), exact where they meet; where they do not, labels
+                  that the bound leaves possible are eliminated if they fit ``table_limit``, exact too, or
+                  improved by expansion moves
                   sums: belief propagation with Bethe's log Z; draws: a Gibbs chain
 
     ``argmax`` says how good it is by ``bound``: where it equals ``value``, the answer is exact. ``logz`` and
@@ -149,20 +151,28 @@ class Graph(Space):
         """Fill in the answers of wide examples: by a cut, or by messages and then by expansion moves."""
         from . import cuts
         from .messages import best
+        from .pruning import best_of_the_rest
 
-        rest = []
+        others = []
         for i, part, nodes, _ in pair.singles(wide):
             if cuts.attractive(part):
                 labels[nodes] = cuts.best_of_two(part)
                 value[i] = bound[i] = part.score(labels[nodes])[0]
             else:
-                rest.append(i)
-        if not rest:
+                others.append(i)
+        if not others:
             return
-        some = np.array(rest)
+        some = np.array(others)
         joined, places, _ = pair.take(some)
-        labels[places], value[some], bound[some] = best(joined, self._settings())
+        labels[places], value[some], bound[some], found = best(joined, self._settings())
+        belief = np.empty(pair.node.shape)
+        belief[places] = found
         for i, part, nodes, _ in pair.singles(some[bound[some] > value[some]]):
+            rest = best_of_the_rest(part, belief[nodes], value[i], self.table_limit)
+            if rest is not None:
+                labels[nodes], value[i] = rest, part.score(rest)[0]
+                bound[i] = value[i]
+                continue
             better = cuts.expanded(part, labels[nodes])
             score = part.score(better)[0]
             if score > value[i]:
@@ -311,6 +321,9 @@ class Graph(Space):
 def _forests(pair: Pairwise) -> Any:
     """Whether each example has no cycle."""
     n, (left, right) = len(pair.node), pair.edges.T
+    few = np.bincount(pair.example[left], minlength=len(pair)) < np.diff(pair.offsets)
+    if not few.any():
+        return few & False
     graph = sp.coo_array((np.ones(len(pair.edges)), (left, right)), shape=(n, n))
     _, owner = connected_components(graph, directed=False)
     firsts = np.unique(owner, return_index=True)[1]

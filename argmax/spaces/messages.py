@@ -183,8 +183,8 @@ def _entropy(p: Floats) -> Floats:
     return np.asarray(-(p * np.log(np.where(p > 0.0, p, 1.0))).sum(axis=1))
 
 
-def best(pair: Pairwise, settings: Settings) -> tuple[Ints, Floats, Floats]:
-    """Labels (N,), their values (n,), and a bound (n,) that no labelling exceeds: one example at a time."""
+def best(pair: Pairwise, settings: Settings) -> tuple[Ints, Floats, Floats, Floats]:
+    """Labels (N,), their values (n,), a bound (n,) that no labelling exceeds, and the dual point (N, k)."""
     node, tables = _finite(pair)
     message, belief = np.zeros((len(pair.edges), 2, pair.k)), node.copy()
     labels = np.zeros(len(node), np.intp)
@@ -205,7 +205,7 @@ def best(pair: Pairwise, settings: Settings) -> tuple[Ints, Floats, Floats]:
             )  # fmt: skip
     bound, value = states[:, 1], pair.score(labels)
     met = bound - value <= 1e-9 * (1.0 + np.abs(bound))
-    return labels, value, np.where(met, value, bound)
+    return labels, value, np.where(met, value, bound), belief
 
 
 def _around(pair: Pairwise) -> tuple[Ints, Ints, Ints]:
