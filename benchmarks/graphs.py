@@ -38,10 +38,10 @@ ITERATIONS = 100
 EXPLANATION = f"""\
 Sum-product: exact marginals of a tree and of a narrow grid against pgmpy's junction tree (calibration alone:
 its model and tree are built before the clock starts), {ITERATIONS} iterations of loopy belief propagation on
-a grid against PGMax on the CPU (compiled before the clock starts; compiling is told apart). An iteration sends
-every message once. Cuts: PyMaxflow, from arrays of edges to labels; expansion moves: gco. Each answer is
-compared with ours: the largest difference of a marginal, or of the score of the labels. Medians of {ROUNDS}
-rounds in turn."""
+a grid against PGMax on the CPU (compiled before the clock starts; compiling is told apart). An iteration
+sends every message once. Cuts: PyMaxflow, from arrays of edges to labels; expansion moves: gco. Each answer
+is compared with ours: the largest difference of a marginal, or of the score of the labels. Medians of
+{ROUNDS} rounds in turn."""
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,19 @@
     primal  F(w) = C Σ s_i max_y [score(y) + cost(y_i, y) − score(y_i)] + ½ l2 ‖w‖²
     dual    D    = Σ ℓ_i − ½ l2 ‖w‖²,        w = Σ w_i
 
-Each example i keeps corners of its own dual: of a labelling ŷ that it once found, w_j = C s_i / l2 · (Ψ(y_i) − Ψ(ŷ))
-and ℓ_j = C s_i cost(y_i, ŷ), the truth with w = 0 and ℓ = 0 among them, and a mixture α of these, so that
-w_i = Σ α_j w_j and ℓ_i = Σ α_j ℓ_j. An exact visit finds the best labelling under score + cost, keeps its corner, and
-moves α; a cached visit moves α among the corners that are there, which costs no argmax: many of these between
-two rounds of exact ones. α goes from the worst corner that it holds to the best, as far as is best for D:
+Each example i keeps corners of its own dual: of a labelling ŷ that it once found, w_j = C s_i / l2 · (Ψ(y_i)
+− Ψ(ŷ)) and ℓ_j = C s_i cost(y_i, ŷ), the truth with w = 0 and ℓ = 0 among them, and a mixture α of these,
+so that w_i = Σ α_j w_j and ℓ_i = Σ α_j ℓ_j. An exact visit finds the best labelling under score + cost, keeps its
+corner, and moves α; a cached visit moves α among the corners that are there, which costs no argmax: many of
+these between two rounds of exact ones. α goes from the worst corner it holds to the best, as far as helps D:
 
     step = [ g_j − g_k ] / ( l2 ‖w_j − w_k‖² ),   at most α_k         g_j = ℓ_j − l2 ⟨w_j, w⟩
 
 Any labelling gives a corner of the dual, so D is a true lower bound whatever the space finds. F needs the
 maximum: where a space is not sure of it, its bound is taken, so that the gap stays a certificate.
 
-Lacoste-Julien, Jaggi, Schmidt and Pletscher 2013 (ICML), algorithm 4; Shah, Kolmogorov and Lampert 2015 (CVPR)
-for the cache; Osokin, Alayrac, Lukasewitz, Dokania and Lacoste-Julien 2016 (ICML) for the pairwise steps.
+Lacoste-Julien, Jaggi, Schmidt and Pletscher 2013 (ICML), algorithm 4; Shah, Kolmogorov and Lampert 2015
+(CVPR) for the cache; Osokin et al. 2016 (ICML) for the pairwise steps.
 """
 
 from __future__ import annotations

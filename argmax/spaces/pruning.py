@@ -1,8 +1,8 @@
 """Exact labels where a bound is near: what cannot be in a better labelling is dropped, the rest eliminated.
 
-A dual point B with Σ_v max B_v ≥ s(y) for all y says more: with label a at node v no labelling scores more than
-Σ_u max B_u − (max B_v − B_v(a)). Where that is below a value already found, a is out. Nodes with one label
-left are settled; the others are eliminated with the labels that they still have, if that is affordable.
+A dual point B with Σ_v max B_v ≥ s(y) for all y says more: with label a at node v no labelling scores more
+than Σ_u max B_u − (max B_v − B_v(a)). Where that is below a value already found, a is out. Nodes with one
+label left are settled; the others are eliminated with the labels they still have, if that is affordable.
 
 Desmet, De Maeyer, Hazes and Lasters 1992 (Nature 356) for elimination by bounds; Wolsey 1998 (Integer
 Programming), section 7.5, for reduced costs.
@@ -61,7 +61,7 @@ def _tables(pair: Pairwise, allowed: dict[int, Ints], labels: Ints) -> list[Tabl
 
 
 def _order(tables: list[Table], sizes: dict[int, int], limit: int) -> list[int] | None:
-    """Nodes in the order of the smallest table next; None where all tables have more than ``limit`` numbers."""
+    """Nodes, that of the smallest table next; None where all tables have more than ``limit`` numbers."""
     around: dict[int, set[int]] = {v: set() for v in sizes}
     for nodes, _ in tables:
         for v in nodes:
