@@ -3,10 +3,12 @@
     primal  F(w) = C Σ s_i max_y [score(y) + cost(y_i, y) − score(y_i)] + ½ l2 ‖w‖²
     dual    D    = Σ ℓ_i − ½ l2 ‖w‖²,        w = Σ w_i
 
-Each example i keeps corners of its own dual: of a labelling ŷ that it once found, w_j = C s_i / l2 · (Ψ(y_i)
-− Ψ(ŷ)) and ℓ_j = C s_i cost(y_i, ŷ), the truth with w = 0 and ℓ = 0 among them, and a mixture α of these,
-so that w_i = Σ α_j w_j and ℓ_i = Σ α_j ℓ_j. An exact visit finds the best labelling under score + cost, keeps its
-corner, and moves α; a cached visit moves α among the corners that are there, which costs no argmax: many of
+Each example i keeps corners of its own dual: of a labelling ŷ that it once found,
+
+    w_j = C s_i / l2 · (Ψ(y_i) − Ψ(ŷ)),  ℓ_j = C s_i cost(y_i, ŷ)         w_i = Σ α_j w_j,  ℓ_i = Σ α_j ℓ_j
+
+among them that of the truth, which is 0. An exact visit finds the best labelling under score + cost, keeps
+its corner, and moves α; a cached visit moves α among the corners that are there, which costs no argmax: many of
 these between two rounds of exact ones. α goes from the worst corner it holds to the best, as far as helps D:
 
     step = [ g_j − g_k ] / ( l2 ‖w_j − w_k‖² ),   at most α_k         g_j = ℓ_j − l2 ⟨w_j, w⟩
@@ -157,7 +159,7 @@ class _Corners:
     def visit(self, w: Floats, l2: float) -> float:
         """Move α to the best that these corners have, and w with it. Returns the gap that there was."""
         slope, before = self.costs - l2 * (self.corners @ w), self.alpha.copy()
-        gap = float(slope.max() - self.alpha @ slope)
+        gap = max(float(slope.max() - self.alpha @ slope), 0.0)  # rounding can make it negative
         for _ in range(STEPS):
             best, worst = int(slope.argmax()), int(np.where(self.alpha > 0, slope, np.inf).argmin())
             rise = slope[best] - slope[worst]
@@ -171,7 +173,7 @@ class _Corners:
             self.alpha[worst] = most - step
             slope -= l2 * step * turn
         w += (self.alpha - before) @ self.corners
-        return max(gap, 0.0)
+        return gap
 
 
 @final
@@ -200,7 +202,8 @@ class _Climb:
         for i in rng.permutation(len(self.examples)).tolist():
             if report.out_of_time():
                 return math.inf
-            value, gradient = visited(objective, *self.examples[i], self.w)
+            shard, place = self.examples[i]
+            value, gradient = visited(objective, shard, place, self.w)
             cost = objective.C * (value - float(gradient @ self.w))
             self.known[i].keep(-objective.C / objective.l2 * gradient, cost)
             total += self.known[i].visit(self.w, objective.l2)

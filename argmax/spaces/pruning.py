@@ -34,10 +34,11 @@ def best_of_the_rest(pair: Pairwise, belief: Floats, value: float, limit: int) -
     apart = belief.max(axis=1, keepdims=True) - belief
     bound = float(belief.max(axis=1).sum())
     left = apart <= bound - value + 1e-9 * (1.0 + abs(bound))
-    labels, open_ = left.argmax(axis=1), np.flatnonzero(left.sum(axis=1) > 1)
+    labels: Ints = left.argmax(axis=1)
+    open_ = np.flatnonzero(left.sum(axis=1) > 1)
     if len(open_) > OPEN:
         return None
-    allowed = {v: np.flatnonzero(left[v]) for v in open_.tolist()}
+    allowed: dict[int, Ints] = {v: np.flatnonzero(left[v]) for v in open_.tolist()}
     tables = _tables(pair, allowed, labels)
     order = _order(tables, {v: len(some) for v, some in allowed.items()}, limit)
     if order is None:
