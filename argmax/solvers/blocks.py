@@ -8,8 +8,9 @@ Each example i keeps corners of its own dual: of a labelling ŷ that it once fou
     w_j = C s_i / l2 · (Ψ(y_i) − Ψ(ŷ)),  ℓ_j = C s_i cost(y_i, ŷ)         w_i = Σ α_j w_j,  ℓ_i = Σ α_j ℓ_j
 
 among them that of the truth, which is 0. An exact visit finds the best labelling under score + cost, keeps
-its corner, and moves α; a cached visit moves α among the corners that are there, which costs no argmax: many of
-these between two rounds of exact ones. α goes from the worst corner it holds to the best, as far as helps D:
+its corner, and moves α; a cached visit moves α among the corners that are there, which costs no argmax:
+many of these between two rounds of exact ones. α goes from the worst corner it holds to the best, as far as
+helps D:
 
     step = [ g_j − g_k ] / ( l2 ‖w_j − w_k‖² ),   at most α_k         g_j = ℓ_j − l2 ⟨w_j, w⟩
 
