@@ -109,14 +109,14 @@ def _far(a: Floats, b: Floats) -> float:
 
 
 def _trees(quick: bool) -> list[Job]:
-    nodes, rng = 20 if quick else 300, np.random.default_rng(1)
+    nodes, rng = 20 if quick else 80, np.random.default_rng(1)
     edges = np.array([[rng.integers(0, v), v] for v in range(1, nodes)])
     scores = drawn(nodes, edges, 4, 0.5)
     return _exact(f"tree of {nodes} nodes, 4 labels", scores, lambda: Tree(4).marginals(scores))
 
 
 def _narrow_grids(quick: bool) -> list[Job]:
-    side = 3 if quick else 8
+    side = 3 if quick else 6
     scores, space = drawn(side * side, grid(side), 2, 0.5), Graph(2)
     return _exact(f"grid {side}×{side}, 2 labels", scores, lambda: space.marginals(scores))
 
