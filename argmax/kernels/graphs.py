@@ -11,7 +11,7 @@ import numpy as np
 
 from .compile import kernel
 
-__all__ = ["dual_sweep", "gibbs_sweep", "improve", "sum_sweep"]
+__all__ = ["gibbs_sweep", "relax", "sum_sweep"]
 
 
 @kernel
@@ -60,28 +60,94 @@ def sum_sweep(order, edges, which, tables, damping, message, belief):
 
 
 @kernel
-def dual_sweep(order, edges, which, tables, message, belief):
-    """One sweep of MPLP: the bound Σ_v max B_v + Σ_e max [ e − m_e→u − m_e→v ] never rises.
+def _dual_sweep(order, edges, which, tables, message, belief, left, right, top, other):
+    """One sweep of MPLP, with room to work in (k,) each.
 
     m_e→u(a) ← ½ max_b [ e(a, b) + λ_v(b) ] − ½ λ_u(a)              λ = B − m_e, and so for v
     """
     k = belief.shape[1]
-    left, right = np.empty(k), np.empty(k)
     for i in range(len(order)):
         j = order[i]
         u, v, e = edges[j, 0], edges[j, 1], tables[which[j]]
         for a in range(k):
             left[a] = belief[u, a] - message[j, 0, a]
             right[a] = belief[v, a] - message[j, 1, a]
+            other[a] = -np.inf
         for a in range(k):
-            top, other = -np.inf, -np.inf
+            highest = -np.inf
             for b in range(k):
-                top = max(top, e[a, b] + right[b])
-                other = max(other, e[b, a] + left[b])
-            message[j, 0, a] = 0.5 * (top - left[a])
-            message[j, 1, a] = 0.5 * (other - right[a])
+                ahead, back = e[a, b] + right[b], e[a, b] + left[a]
+                if ahead > highest:
+                    highest = ahead
+                other[b] = back if back > other[b] else other[b]
+            top[a] = highest
+        for a in range(k):
+            message[j, 0, a] = 0.5 * (top[a] - left[a])
+            message[j, 1, a] = 0.5 * (other[a] - right[a])
             belief[u, a] = left[a] + message[j, 0, a]
             belief[v, a] = right[a] + message[j, 1, a]
+
+
+@kernel
+def _read(first, last, belief, found):
+    """The labels of the highest beliefs. Returns the sum of these."""
+    total = 0.0
+    for v in range(first, last):
+        best = 0
+        for a in range(1, belief.shape[1]):
+            if belief[v, a] > belief[v, best]:
+                best = a
+        found[v] = best
+        total += belief[v, best]
+    return total
+
+
+@kernel
+def _score(first, last, order, edges, which, tables, node, labels):
+    """s(labels) of the nodes from first to last and the edges in ``order``."""
+    total = 0.0
+    for v in range(first, last):
+        total += node[v, labels[v]]
+    for i in range(len(order)):
+        j = order[i]
+        total += tables[which[j], labels[edges[j, 0]], labels[edges[j, 1]]]
+    return total
+
+
+@kernel
+def relax(
+    first, last, there, back, starts, ends, sides, edges, which, tables, node, sweeps, tol,
+    message, belief, found, labels, state,
+):  # fmt: skip
+    """Sweeps of MPLP over one example: labels that get better and a bound that never rises.
+
+    After a sweep every max [ e − m_e→u − m_e→v ] is 0, so that Σ_v max B_v bounds the score of any labelling.
+    The labels of the highest beliefs are improved one at a time; the best are kept.
+
+    Given the edges of the example there and back, two sweeps at a time, and at most ``sweeps``. state (3,) is
+    the value of the labels, the bound, and how many sweeps were made. Returns whether it has ended: where the
+    two are within tol, or the bound rests.
+    """
+    k = belief.shape[1]
+    work = np.empty((4, k))
+    for _ in range(sweeps):
+        order = there if int(state[2]) % 2 == 0 else back
+        _dual_sweep(
+            order, edges, which, tables, message, belief, work[0], work[1], work[2], work[3]
+        )
+        before, state[2] = state[1], state[2] + 1
+        state[1] = min(before, _read(first, last, belief, found))
+        for _ in range(sweeps):
+            if not improve(first, last, starts, ends, sides, edges, which, tables, node, found):
+                break
+        value = _score(first, last, there, edges, which, tables, node, found)
+        if value > state[0]:
+            state[0] = value
+            labels[first:last] = found[first:last]
+        slack = tol * (1.0 + abs(state[1]))
+        if state[1] - state[0] <= slack or before - state[1] <= 1e-3 * slack:
+            return True
+    return False
 
 
 @kernel
@@ -101,11 +167,14 @@ def _given(v, starts, ends, sides, edges, which, tables, node, labels, out):
 
 
 @kernel
-def improve(starts, ends, sides, edges, which, tables, node, labels):
-    """One sweep of better single labels (iterated conditional modes); returns how many changed."""
+def improve(first, last, starts, ends, sides, edges, which, tables, node, labels):
+    """One sweep of better single labels (iterated conditional modes) over the nodes from first to last.
+
+    Returns how many changed.
+    """
     k, changed = node.shape[1], 0
     given = np.empty(k)
-    for v in range(len(node)):
+    for v in range(first, last):
         _given(v, starts, ends, sides, edges, which, tables, node, labels, given)
         best = labels[v]
         for a in range(k):

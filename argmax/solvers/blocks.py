@@ -3,16 +3,22 @@
     primal  F(w) = C Σ s_i max_y [score(y) + cost(y_i, y) − score(y_i)] + ½ l2 ‖w‖²
     dual    D    = Σ ℓ_i − ½ l2 ‖w‖²,        w = Σ w_i
 
-Each example owns a share w_i of the weights and ℓ_i of the expected cost, at first 0. A visit finds the best
-labelling ŷ under score + cost, whose corner is w_s = C s_i / l2 · (Ψ(y_i) − Ψ(ŷ)), ℓ_s = C s_i cost(y_i, ŷ),
-and goes there as far as is best for D:
+Each example i keeps corners of its own dual: of a labelling ŷ that it once found,
 
-    γ = [ l2 ⟨w_i − w_s, w⟩ − ℓ_i + ℓ_s ] / ( l2 ‖w_i − w_s‖² ),   kept in [0, 1]
+    w_j = C s_i / l2 · (Ψ(y_i) − Ψ(ŷ)),  ℓ_j = C s_i cost(y_i, ŷ)         w_i = Σ α_j w_j,  ℓ_i = Σ α_j ℓ_j
+
+among them that of the truth, which is 0. An exact visit finds the best labelling under score + cost, keeps
+its corner, and moves α; a cached visit moves α among the corners that are there, which costs no argmax:
+many of these between two rounds of exact ones. α goes from the worst corner it holds to the best, as far as
+helps D:
+
+    step = [ g_j − g_k ] / ( l2 ‖w_j − w_k‖² ),   at most α_k         g_j = ℓ_j − l2 ⟨w_j, w⟩
 
 Any labelling gives a corner of the dual, so D is a true lower bound whatever the space finds. F needs the
 maximum: where a space is not sure of it, its bound is taken, so that the gap stays a certificate.
 
-Lacoste-Julien, Jaggi, Schmidt and Pletscher 2013 (ICML), algorithm 4.
+Lacoste-Julien, Jaggi, Schmidt and Pletscher 2013 (ICML), algorithm 4; Shah, Kolmogorov and Lampert 2015
+(CVPR) for the cache; Osokin et al. 2016 (ICML) for the pairwise steps.
 """
 
 from __future__ import annotations
@@ -37,10 +43,19 @@ __all__ = ["BlockFrankWolfe", "visited"]
 LOOK = 5
 """Epochs after which the true gap is computed even if the end is not near."""
 
+CORNERS, NUMBERS = 50, 2**26
+"""Corners that an example keeps, and numbers that all of them may have together."""
+
+CACHED, SHARE = 50, 0.1
+"""Rounds of cached visits at most, and the share of the gap at which they have done enough."""
+
+STEPS = 100
+"""Steps of one visit at most."""
+
 
 @final
 class BlockFrankWolfe(Solver):
-    """Block-coordinate Frank–Wolfe for graphs; visits are in a new order every epoch.
+    """Block-coordinate Frank–Wolfe with cached corners, for graphs; visits are in a new order every epoch.
 
     >>> import numpy as np
     >>> from argmax import GraphLabeler
@@ -99,6 +114,70 @@ def visited(objective: Objective, shard: Shard, place: int, w: Floats) -> tuple[
 
 
 @final
+class _Corners:
+    """What is known of the loss of one example, and which mixture of it the dual point is."""
+
+    def __init__(self, size: int, limit: int) -> None:
+        self.limit = limit
+        self.corners, self.costs = np.zeros((1, size)), np.zeros(1)
+        self.gram, self.alpha = np.zeros((1, 1)), np.ones(1)
+
+    @property
+    def cost(self) -> float:
+        """ℓ_i."""
+        return float(self.alpha @ self.costs)
+
+    def share(self) -> Floats:
+        """w_i."""
+        return np.asarray(self.alpha @ self.corners)
+
+    def keep(self, corner: Floats, cost: float) -> None:
+        """Remember a corner, if it is new."""
+        square, products = float(corner @ corner), self.corners @ corner
+        apart = square + np.diag(self.gram) - 2.0 * products
+        if ((apart <= 1e-12 * square) & np.isclose(self.costs, cost)).any():
+            return
+        if len(self.alpha) == self.limit:
+            self._forget()
+            products = self.corners @ corner
+        self.corners, self.costs = np.vstack([self.corners, corner]), np.append(self.costs, cost)
+        self.gram = np.block([[self.gram, products[:, None]], [products, square]])
+        self.alpha = np.append(self.alpha, 0.0)
+
+    def _forget(self) -> None:
+        """Drop the oldest corner that α does not use; failing that, merge the two that it uses least."""
+        out, into = np.argsort(self.alpha, kind="stable")[:2].tolist()
+        if (least := self.alpha[out]) > 0.0:
+            total = least + self.alpha[into]
+            for values in (self.corners, self.costs):
+                values[into] = (least * values[out] + self.alpha[into] * values[into]) / total
+            self.alpha[into] = total
+            self.gram[into] = self.gram[:, into] = self.corners @ self.corners[into]
+        rest = np.arange(len(self.alpha)) != out
+        self.corners, self.costs = self.corners[rest], self.costs[rest]
+        self.alpha, self.gram = self.alpha[rest], self.gram[np.ix_(rest, rest)]
+
+    def visit(self, w: Floats, l2: float) -> float:
+        """Move α to the best that these corners have, and w with it. Returns the gap that there was."""
+        slope, before = self.costs - l2 * (self.corners @ w), self.alpha.copy()
+        gap = max(float(slope.max() - self.alpha @ slope), 0.0)  # rounding can make it negative
+        for _ in range(STEPS):
+            best, worst = int(slope.argmax()), int(np.where(self.alpha > 0, slope, np.inf).argmin())
+            rise = slope[best] - slope[worst]
+            if rise <= 0.01 * gap:
+                break
+            turn = self.gram[best] - self.gram[worst]
+            bend = l2 * (turn[best] - turn[worst])
+            most = self.alpha[worst]
+            step = min(most, rise / bend) if bend > 0.0 else most
+            self.alpha[best] += step
+            self.alpha[worst] = most - step
+            slope -= l2 * step * turn
+        w += (self.alpha - before) @ self.corners
+        return gap
+
+
+@final
 class _Climb:
     """The dual point, and the best primal one so far."""
 
@@ -107,45 +186,43 @@ class _Climb:
         assert isinstance(layout, Linked)
         self.objective, self.layout = objective, layout
         self.examples = [(shard, i) for shard in objective.shards for i in range(len(shard))]
-        size = len(self.examples) * self.layout.size
+        size = max(len(self.examples) * layout.size, 1)
+        limit = min(max(NUMBERS // size, 3), CORNERS)
         checks.memory(
-            8.0 * size,
-            f"the shares of {len(self.examples)} graphs in {self.layout.size} weights",
+            8.0 * size * limit,
+            f"{limit} corners of {len(self.examples)} graphs in {layout.size} weights",
             "Use fewer graphs or features, or loss='pseudo'.",
         )
-        self.shares = np.zeros((len(self.examples), self.layout.size))
-        self.costs, self.w = np.zeros(len(self.examples)), np.zeros(self.layout.size)
+        self.known = [_Corners(layout.size, limit) for _ in self.examples]
+        self.w = np.zeros(layout.size)
         self.best: Point | None = None
 
     def epoch(self, rng: np.random.Generator, report: Report) -> float:
-        """A visit to every example. Returns the sum of the gaps found on the way."""
-        total = 0.0
+        """An exact visit to every example, then cached ones. Returns the sum of the gaps of the former."""
+        objective, total = self.objective, 0.0
         for i in rng.permutation(len(self.examples)).tolist():
             if report.out_of_time():
                 return math.inf
-            total += self._visit(i)
+            shard, place = self.examples[i]
+            value, gradient = visited(objective, shard, place, self.w)
+            cost = objective.C * (value - float(gradient @ self.w))
+            self.known[i].keep(-objective.C / objective.l2 * gradient, cost)
+            total += self.known[i].visit(self.w, objective.l2)
+        for _ in range(CACHED):
+            order = rng.permutation(len(self.examples)).tolist()
+            gap = sum(self.known[i].visit(self.w, objective.l2) for i in order)
+            if gap <= SHARE * total or report.out_of_time():
+                break
         return total
-
-    def _visit(self, i: int) -> float:
-        objective = self.objective
-        value, gradient = visited(objective, *self.examples[i], self.w)
-        cost = objective.C * (value - float(gradient @ self.w))
-        ahead = -objective.C / objective.l2 * gradient - self.shares[i]
-        gap = cost - self.costs[i] - objective.l2 * float(ahead @ self.w)
-        bend = objective.l2 * float(ahead @ ahead)
-        step = 1.0 if bend <= 0.0 else min(max(gap / bend, 0.0), 1.0)
-        self.shares[i] += step * ahead
-        self.w += step * ahead
-        self.costs[i] += step * (cost - self.costs[i])
-        return float(max(gap, 0.0))
 
     def look(self) -> Point:
         """The best point so far, with the gap that the dual proves."""
         objective = self.objective
+        self.w = np.sum([known.share() for known in self.known], axis=0)
         point = objective.at(self.w.copy())
         if self.best is None or point.value < self.best.value:
             self.best = point
-        dual = float(self.costs.sum()) - 0.5 * objective.l2 * float(self.w @ self.w)
+        dual = sum(known.cost for known in self.known) - 0.5 * objective.l2 * float(self.w @ self.w)
         self.best.prove(dual - self._doubt(self.best.w))
         return self.best
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
+from ..kernels import beliefs as probabilities
 from ..kernels import graphs
+from ..kernels.simd import L4, L8, L16, Lanes
 from ..records import Floats, Ints
 from .pairwise import Pairwise
 from .recursions import softmax
@@ -18,11 +21,12 @@ __all__ = ["Beliefs", "Settings", "beliefs", "best", "gibbs"]
 @final
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How long messages are passed on."""
+    """How long messages are passed on, and in which order."""
 
     sweeps: int
     damping: float
     tol: float
+    schedule: str = "auto"
 
 
 @final
@@ -52,11 +56,110 @@ def _finite(pair: Pairwise) -> tuple[Floats, Floats]:
 
 
 def beliefs(pair: Pairwise, settings: Settings) -> Beliefs:
-    """Sum-product, sweeping over the edges back and forth."""
+    """Sum-product. Tables with −inf, or that span more than e^200, are worked on in logarithms."""
     node, tables = _finite(pair)
-    message, belief = np.zeros((len(pair.edges), 2, pair.k)), node.copy()
-    there = np.arange(len(pair.edges))
+    spans = np.ptp(pair.tables, axis=(1, 2)) if np.isfinite(pair.tables).all() else np.inf
+    if np.max(spans, initial=0.0) <= SPAN:
+        message, residual = _passed(pair, settings)
+    else:
+        message, residual = _passed_in_logs(pair, node, tables, settings)
+    belief = node.copy()
+    for side in (0, 1):
+        np.add.at(belief, pair.edges[:, side], message[:, side])
+    left, right = pair.edges.T
+    ways = (belief[left] - message[:, 0])[:, :, None] + tables[pair.which]
+    ways += (belief[right] - message[:, 1])[:, None, :]
+    p = softmax(belief)
+    pairs = softmax(ways.reshape(len(ways), -1)).reshape(ways.shape)
+    return Beliefs(p, pairs, _bethe(pair, node, tables, p, pairs), float(residual))
+
+
+SPAN = 200.0
+"""How far apart the scores of a table may lie for messages in probabilities."""
+
+EASY = 20
+"""Sweeps after which messages rest on easy graphs; the order of residuals costs twice as much."""
+
+MESSAGES = 1_000_000
+"""Messages between two looks at the clock and the keyboard: some 50 ms."""
+
+
+def _passed(pair: Pairwise, settings: Settings) -> tuple[Floats, float]:
+    """Logarithms of messages (E, 2, k) to both ends of each edge, and how far they may still move."""
+    starts, edges, sides = _around(pair)
+    E = len(pair.edges)
+    place = np.empty((2, E), np.intp)  # of each end of an edge, in the list of its node
+    place[sides, edges] = np.arange(2 * E)
+    heads, twins = pair.edges[edges, 1 - sides], place[1 - sides, edges]
+    high = pair.tables.max(axis=(1, 2), keepdims=True)
+    tables = np.exp(np.concatenate([pair.tables - high, (pair.tables - high).transpose(0, 2, 1)]))
+    chances = np.exp(pair.node - pair.node.max(axis=1, keepdims=True))
+    lanes = next((some for some in (L4, L8) if pair.k <= len(some)), L16)
+    message = _padded(np.ones((2 * E, pair.k)), lanes).ravel()
+    graph = (
+        *(pair.k, starts, heads, twins, pair.which[edges] + len(high) * sides),
+        *(_padded(tables, lanes).ravel(), _padded(chances, lanes), settings.damping),
+    )
     residual = np.inf
+    if settings.schedule != "residual":
+        residual = _swept(pair, graph, message, settings, lanes)
+    if settings.schedule != "sweeps" and residual > settings.tol:
+        residual = _settled(pair, graph, message, settings, lanes)
+    return np.log(message.reshape(2 * E, -1)[place.T, : pair.k]), residual
+
+
+def _padded(values: Floats, lanes: Lanes) -> Floats:
+    """Zeros at the end of the last axis, to a multiple of the lanes."""
+    extra = -values.shape[-1] % len(lanes)
+    return np.ascontiguousarray(np.pad(values, [(0, 0)] * (values.ndim - 1) + [(0, extra)]))
+
+
+def _swept(pair: Pairwise, graph: Any, message: Floats, settings: Settings, lanes: Lanes) -> float:
+    """Messages in sweeps over the nodes, there and back. Returns how far the last one moved a logarithm."""
+    k, starts, _, *rest = graph
+    there, residual = np.arange(len(pair.node)), np.inf
+    limit = settings.sweeps if settings.schedule == "sweeps" else min(settings.sweeps, EASY)
+    for sweep in range(limit):
+        order = there if sweep % 2 == 0 else there[::-1].copy()
+        residual = probabilities.sweep(order, k, starts, *rest, message, lanes)
+        if residual <= settings.tol:
+            break
+    return float(residual)
+
+
+def _settled(
+    pair: Pairwise, graph: Any, message: Floats, settings: Settings, lanes: Lanes
+) -> float:
+    """Messages of whoever has heard most. Each example has a budget: one without rest takes no other's."""
+    N, starts = len(pair.node), graph[1]
+    residual = np.full(N, np.inf)
+    lists = (
+        *(np.empty(N, np.intp) for _ in range(3)),
+        np.empty((probabilities.BUCKETS, 2), np.intp),
+    )
+    for first, last in itertools.pairwise(pair.offsets.tolist()):
+        budget = settings.sweeps * int(starts[last] - starts[first] + last - first)
+        while budget > 0 and residual[first:last].max(initial=0.0) > settings.tol:
+            budget -= probabilities.settle(
+                first,
+                last,
+                *graph,
+                settings.tol,
+                min(budget, MESSAGES),
+                message,
+                residual,
+                *lists,
+                lanes,
+            )
+    return float(residual.max(initial=0.0))
+
+
+def _passed_in_logs(
+    pair: Pairwise, node: Floats, tables: Floats, settings: Settings
+) -> tuple[Floats, float]:
+    """As ``_passed``, for any tables, sweeping over the edges back and forth."""
+    message, belief = np.zeros((len(pair.edges), 2, pair.k)), node.copy()
+    there, residual = np.arange(len(pair.edges)), np.inf
     for sweep in range(settings.sweeps):
         order = there if sweep % 2 == 0 else there[::-1].copy()
         residual = graphs.sum_sweep(
@@ -64,12 +167,7 @@ def beliefs(pair: Pairwise, settings: Settings) -> Beliefs:
         )
         if residual <= settings.tol:
             break
-    left, right = pair.edges.T
-    ways = (belief[left] - message[:, 0])[:, :, None] + tables[pair.which]
-    ways += (belief[right] - message[:, 1])[:, None, :]
-    p = softmax(belief)
-    pairs = softmax(ways.reshape(len(ways), -1)).reshape(ways.shape)
-    return Beliefs(p, pairs, _bethe(pair, node, tables, p, pairs), float(residual))
+    return message, float(residual)
 
 
 def _bethe(pair: Pairwise, node: Floats, tables: Floats, p: Floats, pairs: Floats) -> Floats:
@@ -85,41 +183,29 @@ def _entropy(p: Floats) -> Floats:
     return np.asarray(-(p * np.log(np.where(p > 0.0, p, 1.0))).sum(axis=1))
 
 
-def best(pair: Pairwise, settings: Settings) -> tuple[Ints, Floats, Floats]:
-    """Labels (N,), their values (n,), and a bound (n,) that no labelling exceeds.
-
-    After every sweep the labels of the highest beliefs are read off and improved one at a time; the best of
-    each example is kept. Ends where bound and value meet, or the bound has come to rest.
-    """
+def best(pair: Pairwise, settings: Settings) -> tuple[Ints, Floats, Floats, Floats]:
+    """Labels (N,), their values (n,), a bound (n,) that no labelling exceeds, and the dual point (N, k)."""
     node, tables = _finite(pair)
     message, belief = np.zeros((len(pair.edges), 2, pair.k)), node.copy()
-    there, around = np.arange(len(pair.edges)), _around(pair)
-    labels, value = np.zeros(len(node), np.intp), np.full(len(pair), -np.inf)
-    bound = np.full(len(pair), np.inf)
-    for sweep in range(settings.sweeps):
-        order = there if sweep % 2 == 0 else there[::-1].copy()
-        graphs.dual_sweep(order, pair.edges, pair.which, tables, message, belief)
-        before, bound = bound, np.minimum(bound, _bound(pair, tables, message, belief))
-        found = belief.argmax(axis=1)
-        for _ in range(settings.sweeps):
-            if not graphs.improve(*around, pair.edges, pair.which, tables, node, found):
-                break
-        scores = pair.score(found)
-        better = scores > value
-        labels = np.where(better[pair.example], found, labels)
-        value = np.where(better, scores, value)
-        slack = settings.tol * (1.0 + np.abs(bound))
-        if ((bound - value <= slack) | (before - bound <= 1e-3 * slack)).all():
-            break
+    labels = np.zeros(len(node), np.intp)
+    found, around = labels.copy(), _around(pair)
+    owner = pair.example[pair.edges[:, 0]]
+    order = np.argsort(owner, kind="stable")
+    begins = np.searchsorted(owner[order], np.arange(len(pair) + 1))
+    states = np.tile([-np.inf, np.inf, 0.0], (len(pair), 1))
+    for i, (first, last) in enumerate(itertools.pairwise(pair.offsets.tolist())):
+        there = order[begins[i] : begins[i + 1]]
+        back, state, done = there[::-1].copy(), states[i], False
+        at_once = 1 + MESSAGES // max(len(there) * pair.k, 1)
+        while not done and state[2] < settings.sweeps:
+            done = graphs.relax(
+                first, last, there, back, *around, pair.edges, pair.which, tables, node,
+                min(at_once, settings.sweeps - int(state[2])), settings.tol,
+                message, belief, found, labels, state,
+            )  # fmt: skip
+    bound, value = states[:, 1], pair.score(labels)
     met = bound - value <= 1e-9 * (1.0 + np.abs(bound))
-    return labels, value, np.where(met, value, bound)
-
-
-def _bound(pair: Pairwise, tables: Floats, message: Floats, belief: Floats) -> Floats:
-    """Σ_v max B_v + Σ_e max [ e − m_e→u − m_e→v ]."""
-    rest = tables[pair.which] - message[:, 0, :, None] - message[:, 1, None, :]
-    edges = rest.max(axis=(1, 2), initial=-np.inf)
-    return pair.sums(belief.max(axis=1)) + pair.sums(edges, pair.edges[:, 0])
+    return labels, value, np.where(met, value, bound), belief
 
 
 def _around(pair: Pairwise) -> tuple[Ints, Ints, Ints]:

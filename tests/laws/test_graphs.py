@@ -4,15 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import sparse as sp
+from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from argmax.errors import NoLegalLabelling, Unsupported
 from argmax.losses import Log, PseudoLikelihood
 from argmax.records import Scores, Truth
 from argmax.spaces import Classes, Graph, Tree
-from argmax.spaces.cuts import expanded
+from argmax.spaces.cuts import expanded, minimum_cut
+from argmax.spaces.messages import Settings, best
 from argmax.spaces.pairwise import Pairwise
+from argmax.spaces.pruning import best_of_the_rest
 from argmax.testing import BruteForce, check_space, random_scores
 from argmax.testing.scores import like, moved
 
@@ -111,6 +115,75 @@ def test_beliefs_at_rest_satisfy_bethes_equations(seed, k, name):
     np.testing.assert_allclose(slope, rise[0] / (2 * h), rtol=1e-5, atol=1e-6)
 
 
+def glass(strength, seed):
+    """A grid whose edges like to agree or to differ, at random."""
+    rng, edges = np.random.default_rng(seed), grid(10, 10)
+    pull = strength * rng.normal(size=len(edges))
+    tables = 0.5 * pull[:, None, None] * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    return Scores(0.5 * rng.normal(size=(100, 2)), tables, np.array([0, 100]), edges)
+
+
+def rests_when_flooded(scores, sweeps=200, tol=1e-6):
+    """Whether messages that are all sent at once come to rest."""
+    left, right = scores.edges.T
+    message = np.zeros((2, len(left), scores.node.shape[1]))
+    for _ in range(sweeps):
+        belief = scores.node.copy()
+        np.add.at(belief, left, message[0])
+        np.add.at(belief, right, message[1])
+        u, v = belief[left] - message[0], belief[right] - message[1]
+        new = np.stack([np.logaddexp.reduce(v[:, None] + scores.edge, axis=2),
+                        np.logaddexp.reduce(u[:, :, None] + scores.edge, axis=1)])  # fmt: skip
+        new -= new.max(axis=2, keepdims=True)
+        if np.abs(new - message).max() <= tol:
+            return True
+        message = new
+    return False
+
+
+def test_the_order_of_residuals_rests_where_others_do_not():
+    glasses = [glass(2.0, seed) for seed in range(10)]
+    flooded = sum(rests_when_flooded(scores) for scores in glasses)
+    swept = sum(wide(2, schedule="sweeps").logz(scores).converged for scores in glasses)
+    residual = sum(wide(2, schedule="residual").logz(scores).converged for scores in glasses)
+    auto = sum(wide(2).logz(scores).converged for scores in glasses)
+    assert flooded < swept < residual
+    assert auto >= residual
+
+
+@given(seeds, st.sampled_from([2, 3, 5, 9, 18]), graphs, st.sampled_from([0.0, 0.3]))
+def test_all_schedules_come_to_one_rest(seed, k, name, damping):
+    """In probabilities or in logarithms: the latter where a table, here one of no edge, spans too much."""
+    scores, _ = draw(seed, k, name, scale=0.3)
+    options = {"damping": damping, "tol": 1e-10, "sweeps": 1000}
+    found = [
+        wide(k, schedule=s, **options).marginals(scores) for s in ("auto", "sweeps", "residual")
+    ]
+    shared = Scores(scores.node, np.concatenate([scores.edge, np.full((1, k, k), -np.inf)]),
+                    scores.offsets, scores.edges, np.arange(len(scores.edge)))  # fmt: skip
+    value, p = wide(k, **options).marginals(shared)
+    for other, q in found:
+        assert other.converged
+        np.testing.assert_allclose(other.value, value.value, atol=1e-7)
+        np.testing.assert_allclose(q.node, p.node, atol=1e-7)
+        np.testing.assert_allclose(q.edge, p.edge[:-1], atol=1e-7)
+
+
+def test_an_example_that_never_rests_takes_no_time_from_another():
+    restless, easy = glass(5.0, 3), glass(0.5, 4)
+    both = Scores(
+        np.concatenate([restless.node, easy.node]),
+        np.concatenate([restless.edge, easy.edge]),
+        np.array([0, 100, 200]),
+        np.concatenate([restless.edges, easy.edges + 100]),
+    )
+    space = wide(2, schedule="residual", tol=1e-9)
+    assert not space.logz(both).converged
+    np.testing.assert_allclose(
+        space.marginals(both)[1].node[100:], space.marginals(easy)[1].node, atol=1e-8
+    )
+
+
 @given(seeds, graphs)
 def test_weak_edges_give_nearly_exact_beliefs(seed, name):
     scores, truth = draw(seed, 2, name, scale=0.05)
@@ -168,6 +241,30 @@ def test_a_cut_finds_the_best_of_two_attractive_labels(seed, name, whole):
     np.testing.assert_array_equal(found.labels, best.labels)
 
 
+@given(seeds, st.integers(2, 60), st.floats(0.2, 4.0))
+def test_a_minimum_cut_costs_the_maximum_flow(seed, nodes, density):
+    """And has as few nodes behind it as any: those from which SciPy's flow leaves a way to the sink."""
+    rng = np.random.default_rng(seed)
+    edges = rng.integers(0, nodes, (1 + int(density * nodes), 2))
+    edges = edges[edges[:, 0] != edges[:, 1]]
+    ahead, back = rng.integers(0, 10, (2, len(edges)))
+    c = rng.integers(-20, 21, nodes)
+    y = minimum_cut(c.astype(float), edges, ahead.astype(float), back.astype(float))
+    given, taken, source, sink = np.flatnonzero(c > 0), np.flatnonzero(c < 0), nodes, nodes + 1
+    tails = np.concatenate([edges[:, 0], edges[:, 1], np.full(len(given), source), taken])
+    heads = np.concatenate([edges[:, 1], edges[:, 0], given, np.full(len(taken), sink)])
+    room = np.concatenate([ahead, back, c[given], -c[taken]])
+    network = sp.coo_array((room, (tails, heads)), shape=(nodes + 2, nodes + 2)).tocsr()
+    network = network.astype(np.int32)
+    flow = maximum_flow(network, source, sink)
+    u, v = y[edges].T
+    cost = c @ y + ahead @ ((1 - u) * v) + back @ (u * (1 - v))
+    assert cost == flow.flow_value + c[taken].sum()
+    left = (network - flow.flow) > 0
+    behind = breadth_first_order(left.T.tocsr(), sink, return_predecessors=False)
+    np.testing.assert_array_equal(np.flatnonzero(y), np.sort(behind[behind < nodes]))
+
+
 def test_a_cut_equals_elimination_on_a_grid():
     rng = np.random.default_rng(0)
     tables = 0.7 * np.eye(2)[None]
@@ -175,6 +272,19 @@ def test_a_cut_equals_elimination_on_a_grid():
     found, exact = wide(2).argmax(scores), Graph(2, table_limit=2**22).argmax(scores)
     np.testing.assert_array_equal(found.labels, exact.labels)
     assert found.bound[0] == found.value[0]
+
+
+@given(seeds, st.integers(2, 4), graphs, st.floats(0, 0.3))
+def test_what_a_bound_leaves_possible_holds_the_best(seed, k, name, forbidden):
+    scores, truth = draw(seed, k, name, forbidden=forbidden)
+    pair = Pairwise.of(scores, k)
+    exact = truth.argmax(scores).value[0]
+    assume(np.isfinite(exact))
+    _, value, _, belief = best(pair, Settings(5, 0.0, 1e-6))
+    found = best_of_the_rest(pair, belief, min(value[0], exact), 2**18)
+    np.testing.assert_allclose(pair.score(found)[0], exact)
+    few = (belief.max(axis=1).sum() - value[0]) > 1e-6
+    assert not few or best_of_the_rest(pair, belief, -1e9, 3) is None
 
 
 @given(seeds, st.integers(3, 4))
