@@ -157,8 +157,10 @@ def test_a_sweep_of_ascent_raises_the_dual_and_keeps_its_weights_in_step():
     assert primal - values[-1] <= 1e-5 * primal
 
 
+@pytest.mark.parametrize("path", ["always", "never"])
 @pytest.mark.parametrize("k", [2, 3, 6])
-def test_coupling_finds_the_probabilities_behind_the_bits(k):
+def test_coupling_finds_the_probabilities_behind_the_bits(k, path, monkeypatch):
+    monkeypatch.setenv("ARGMAX_COMPILED", path)
     rng = np.random.default_rng(k)
     p = rng.dirichlet(np.ones(k), size=20) + 1e-3
     p /= p.sum(axis=1, keepdims=True)
@@ -168,7 +170,35 @@ def test_coupling_finds_the_probabilities_behind_the_bits(k):
         code = codes.get(name, k)
         ones = p @ (code == 1)
         chance = ones / (ones + p @ (code == -1))
-        np.testing.assert_allclose(of_code(code, chance), p, atol=2e-4)
+        np.testing.assert_allclose(of_code(code, chance), p, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", ["random_dense", "random_sparse", "all_pairs", "minimal"])
+def test_no_probabilities_have_bits_nearer_to_the_estimated_ones(name, monkeypatch):
+    rng, code = np.random.default_rng(0), codes.get(name, 7).astype(float)
+    chance = rng.beta(0.3, 0.3, (40, code.shape[1])).clip(1e-9, 1 - 1e-9)
+    monkeypatch.setenv("ARGMAX_COMPILED", "never")
+    plain = of_code(code, chance)
+    monkeypatch.setenv("ARGMAX_COMPILED", "always")
+    p = of_code(code, chance)
+
+    def divergence(p):
+        s, ones = p @ np.abs(code), p @ np.maximum(code, 0.0)
+        parts = ((chance, ones), (1.0 - chance, s - ones))
+        return sum((q * s * np.log(q * s / mass)).sum(axis=1) for q, mass in parts)
+
+    np.testing.assert_allclose(divergence(p), divergence(plain), atol=1e-6)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    assert (p >= 1e-7 / 7).all()
+    for spread in (
+        0.01,
+        0.1,
+        1.0,
+        10.0,
+    ):  # towards corners, edges and the middle, and some way there
+        for part in (1e-3, 0.1, 1.0):
+            other = (1 - part) * p + part * rng.dirichlet(np.full(7, spread), 40)
+            assert (divergence(p) <= divergence(other.clip(1e-12)) + 1e-6).all()
 
 
 def test_coupling_is_fair_to_inconsistent_pairs():
