@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 from sklearn.linear_model import LogisticRegression
 
-from argmax import LinearClassifier, OneVsRest, OutputCode
+from argmax import LinearClassifier, OneVsOne, OneVsRest, OutputCode
 from argmax.checks import compressed
 from argmax.engines import Threads
 from argmax.reductions import codes, newton, of_code, pairwise, together
@@ -155,6 +155,28 @@ def test_a_sweep_of_ascent_raises_the_dual_and_keeps_its_weights_in_step():
     np.testing.assert_allclose(U, X.T @ (C * code[y] * mu), atol=1e-9)
     primal = objective(X, y, code, U.T, 0.0, C, np.ones(40))
     assert primal - values[-1] <= 1e-5 * primal
+
+
+@pytest.mark.parametrize("path", ["always", "never"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_pairs_on_their_own_rows_reach_the_optimum_of_fits_of_their_own(sparse, path, monkeypatch):
+    monkeypatch.setenv("ARGMAX_COMPILED", path)
+    X, y, rng = problem(5, n=150, d=70 if sparse else 6, sparse=sparse)
+    weight = rng.integers(1, 4, len(y)).astype(float)
+    base = LinearClassifier(tol=1e-9, class_weight="balanced", n_threads=2)
+    together = OneVsOne(base).fit(X, y, weight)
+    apart = OneVsOne(base, together=False).fit(X, y, weight)
+    assert together.solution_.status == "converged"
+    np.testing.assert_allclose(
+        together.coef_, np.vstack([m.coef_ for m in apart.estimators_]), atol=1e-4
+    )
+    total = sum(m.solution_.objective for m in apart.estimators_)
+    assert together.solution_.objective == pytest.approx(total, rel=1e-7)
+    np.testing.assert_allclose(together.predict_proba(X), apart.predict_proba(X), atol=1e-4)
+    for decision in ("votes", "scores", "tournament", "probability"):
+        answers = [m.set_params(decision=decision).predict(X) for m in (together, apart)]
+        assert np.array_equal(*answers)
+    assert np.array_equal(answers[0], together.predict_proba(X).argmax(axis=1))
 
 
 @pytest.mark.parametrize("path", ["always", "never"])
