@@ -10,6 +10,7 @@ from ..data import Source
 from ..errors import Unsupported
 from ..estimators.base import Classifier
 from ..persist import load
+from ..reductions.base import Reduction
 from ..records import Batch
 from .reading import lacking, read_as
 
@@ -51,6 +52,11 @@ def _pipeline(path: str) -> Pipeline:
         raise Unsupported(
             f"{path!r} holds a {type(model).__name__} that reads arrays, not the columns of a file. Use it "
             "in Python with argmax.load, or make a model for files with `argmax train`."
+        )
+    if isinstance(found := getattr(model[-1], "estimator_", model[-1]), Reduction):
+        raise Unsupported(
+            f"{path!r} holds a {type(found).__name__}, and commands take models with one set of weights for "
+            "each class. Use it in Python with argmax.load."
         )
     return model
 

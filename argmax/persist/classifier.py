@@ -31,7 +31,7 @@ from .labels import label_tensors, labels, name_tensors, names
 from .parameters import checked, decoded, encoded
 from .solutions import rebuilt_solution, solution_parts
 
-__all__ = ["CLASSIFIERS", "classifier_parts", "rebuilt_classifier"]
+__all__ = ["CLASSIFIERS", "classifier_parts", "feature_names", "rebuilt_classifier"]
 
 CLASSIFIERS = {
     kind.__name__: kind
@@ -91,7 +91,7 @@ def rebuilt_classifier(given: Any, tensors: Tensors, room: Room) -> Any:
     estimator.n_iter_ = max(estimator.solution_.passes, 1)
     estimator.n_features_in_ = layout.features
     if "names.data" in tensors:
-        estimator.feature_names_in_ = _feature_names(tensors, layout.features, room)
+        estimator.feature_names_in_ = feature_names(tensors, layout.features, room)
     return estimator
 
 
@@ -114,7 +114,8 @@ def _check_parameters(estimator: Any, classes: NDArray[Any]) -> None:
         checks.class_weights(estimator.class_weight, classes, codes, weight)
 
 
-def _feature_names(tensors: Tensors, features: int, room: Room) -> NDArray[Any]:
+def feature_names(tensors: Tensors, features: int, room: Room) -> NDArray[Any]:
+    """``feature_names_in_``: as many different names as features."""
     found = names(tensors, "names", room)
     if len(found) != features or len(set(found)) < features:
         raise ModelFileError("has names that do not fit its features.")

@@ -82,6 +82,8 @@ class Separate(Bank):
         return np.column_stack([_margins(model, X) for model in self.models])
 
     def chances(self, X: Any) -> Floats:
+        if self.stacked is not None:  # two classes of ours: σ of the margin, whatever the loss
+            return np.asarray(expit(self.scores(X)))
         return np.column_stack([model.predict_proba(X)[:, 1] for model in self.models])
 
     def one(self, X: Any, problem: int) -> Floats:

@@ -21,13 +21,23 @@ from ..records import Csr, Floats, Rows, Solution
 from .bits import Bits
 from .together import minimise
 
-__all__ = ["minimise_subsets", "scattered"]
+__all__ = ["minimise_subsets", "scattered", "summed"]
 
 SHARE = 0.5
 """Of all rows, what problems may need on average to be worth solving one by one."""
 
-ORDER = "converged", "stalled", "max_iter", "time_limit"
-"""Ends, the best first: all problems together end as the worst of them."""
+
+ENDS = (
+    "converged",
+    "no mistakes",
+    "epochs done",
+    "stopped",
+    "stalled",
+    "separable",
+    "max_iter",
+    "time_limit",
+)
+"""How fits end, the best first."""
 
 
 def scattered(bits: Bits) -> bool:
@@ -72,7 +82,7 @@ def minimise_subsets(
         return account
 
     accounts = crew.run(solve, L)
-    return coef, b, _summed(coef, accounts, time.perf_counter() - began)
+    return coef, b, summed(coef, accounts, time.perf_counter() - began)
 
 
 def _own(X: Any, rows: Rows, bits: Bits, l: int) -> tuple[Rows, Bits]:
@@ -87,9 +97,14 @@ def _own(X: Any, rows: Rows, bits: Bits, l: int) -> tuple[Rows, Bits]:
     return some, Bits(bits.code[:, column], bits.share[:, column], bits.C, bits.y[used], weight)
 
 
-def _summed(coef: Floats, accounts: list[Solution], seconds: float) -> Solution:
+def _rank(status: str) -> int:
+    """How bad an end is: of several, that of the worst counts."""
+    return ENDS.index(status) if status in ENDS else 0
+
+
+def summed(coef: Floats, accounts: list[Solution], seconds: float) -> Solution:
     """Sums of objectives and gaps, and the worst end."""
-    status = max((account.status for account in accounts), key=ORDER.index)
+    status = max((account.status for account in accounts), key=_rank)
     met = sum(account.converged for account in accounts)
     objective, gap = (
         float(sum(getattr(account, name) for account in accounts)) for name in ("objective", "gap")
@@ -100,8 +115,8 @@ def _summed(coef: Floats, accounts: list[Solution], seconds: float) -> Solution:
         gap,
         max(account.relative_gap for account in accounts),
         status,
-        f"subsets: {met} of {len(accounts)} binary problems are within tol of their minimum ({status}).",
-        "subsets",
+        f"one by one: {met} of {len(accounts)} binary problems are within tol of their minimum ({status}).",
+        "one by one",
         max(account.passes for account in accounts),
         seconds,
         [(seconds, objective, gap)],

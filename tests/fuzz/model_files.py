@@ -34,6 +34,9 @@ from argmax import (
     LinearClassifier,
     MulticlassPerceptron,
     MulticlassSVM,
+    OneVsOne,
+    OneVsRest,
+    OutputCode,
     SequenceTagger,
     SoftmaxRegression,
     load,
@@ -68,8 +71,17 @@ def seeds() -> list[tuple[bytes, Any]]:
         (Pipeline([("table", Table(kinds)), ("model", LinearClassifier())]).fit(frame, y), frame),
         (Pipeline([("t", hashed), ("m", SoftmaxRegression())]).fit(frame, y), frame),
     ]
-    every = [*models, *_margins(X, y), *_calibrated(X, y), *_taggers(rng)]
+    every = [*models, *_margins(X, y), *_reductions(X, y), *_calibrated(X, y), *_taggers(rng)]
     return [(_written(model), rows) for model, rows in every]
+
+
+def _reductions(X: Any, y: Any) -> list[tuple[Any, Any]]:
+    return [
+        (OneVsRest().fit(X, y), X),
+        (OneVsOne(MulticlassSVM(), decision="tournament").fit(X, y), X),
+        (OutputCode(code=[[1, 1], [-1, 1], [1, -1]], decoding="hamming").fit(X, y), X),
+        (Calibrated(OutputCode(LinearClassifier(C=2.0)), "temperature", cv=2).fit(X, y), X),
+    ]
 
 
 def _margins(X: Any, y: Any) -> list[tuple[Any, Any]]:

@@ -18,6 +18,9 @@ from argmax import (
     CRFTagger,
     LinearClassifier,
     MulticlassSVM,
+    OneVsOne,
+    OneVsRest,
+    OutputCode,
     SequenceTagger,
     SoftmaxRegression,
     save,
@@ -55,6 +58,14 @@ def models() -> dict[str, tuple[Any, Any]]:
         "hashed": (Pipeline([("t", hashed), ("m", SoftmaxRegression())]).fit(FRAME, Y), FRAME),
         "margin": (MulticlassSVM(cost=[[0, 2, 1], [1, 0, 1], [3, 1, 0]]).fit(X, Y), X),
         "calibrated": (Calibrated(SoftmaxRegression(), "vector", cv=2).fit(X, Y), X),
+        "rest": (
+            Pipeline([("t", Table(KINDS)), ("m", OneVsRest(SoftmaxRegression(C=2.0)))]).fit(
+                FRAME, Y
+            ),
+            FRAME,
+        ),
+        "pairs": (OneVsOne(MulticlassSVM(), decision="scores").fit(X, words), X),
+        "code": (OutputCode(code=[[1, 1, 0], [-1, 0, 1], [0, -1, -1]]).fit(X, Y), X),
         "tagger": (CRFTagger(constraints=[("V", "D")]).fit(SENTENCES, TAGS), SENTENCES),
         "templates": (
             SequenceTagger(
@@ -71,14 +82,20 @@ def answers_of(model: Any, rows: Any) -> dict[str, Any]:
     if rows is SENTENCES:
         chances = np.concatenate(model.predict_marginals(rows)).tolist()
         return {**found, "labels": model.predict(rows), "probabilities": chances}
-    if isinstance(model, MulticlassSVM):
+    if isinstance(model, MulticlassSVM | OneVsOne):
         return {**found, "scores": model.decision_function(rows).tolist()}
     return {**found, "probabilities": model.predict_proba(rows).tolist()}
 
 
 def rows_of(name: str) -> Any:
     """The rows that the model of a file is asked about."""
-    kinds = {"table": FRAME, "hashed": FRAME, "tagger": SENTENCES, "templates": SENTENCES}
+    kinds = {
+        "table": FRAME,
+        "hashed": FRAME,
+        "rest": FRAME,
+        "tagger": SENTENCES,
+        "templates": SENTENCES,
+    }
     return kinds.get(name.split("-", 2)[2], X)
 
 
