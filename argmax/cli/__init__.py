@@ -187,7 +187,10 @@ def _train(
     ] = None,
     loss: Annotated[
         str,
-        Option(metavar="NAME", help="log, softmax_margin, ovr_log; sequences: perceptron as well."),
+        Option(
+            metavar="NAME",
+            help="log, hinge, pa1, …: any loss; without probabilities it is calibrated as well.",
+        ),
     ] = "log",
     constraints: Annotated[
         str, Option(metavar="auto|BIO|BILOU|none", help="Sequences: which labels may follow.")

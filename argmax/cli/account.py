@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from ..estimators.learner import FINE
 from ..report import write
 from ..report.evaluation import digest
 from ..report.measures import Measures
@@ -73,6 +74,7 @@ class Account:
         found = scoring.evaluation(
             self.model,
             self.held,
+            self.fitted.classifier,
             title=f"{self.target} from {os.path.basename(source.path)}",
             columns=[column for column in source.columns if column.name != self.target],
             findings=[f"{finding.severity}: {finding.message}" for finding in self.findings],
@@ -169,7 +171,7 @@ class Account:
         options = self.options
         console.heading("Why it stopped")
         console.say(self.solution.message)
-        if not self.solution.converged:
+        if self.solution.status not in FINE:
             console.warn(
                 "the certificate is not met (exit code 3). Give it more --time-limit, or a larger --tol."
             )

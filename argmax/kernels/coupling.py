@@ -25,7 +25,7 @@ def _divergences(code, p, q, r, s, kl):
 
 @kernel
 def _gradient(bits, q, r, kl, value, g):
-    """g_j = Σ_l (kl_l + 1 − q_l/r_l where the bit is 1, kl_l + 1 − (1 − q_l)/(1 − r_l) where it is −1) − value."""
+    """g_j = Σ_l (kl_l + 1 − (q_l/r_l where the bit is 1, (1 − q_l)/(1 − r_l) where it is −1)) − value."""
     L, k = bits.shape
     g[:] = -value
     for l in range(L):
@@ -84,7 +84,7 @@ def _solved(R, x, m):
 def _direction(bits, q, r, s, g, p, least, free, m, H, z, ones, delta):
     """δ with (H δ)_j + g_j equal for the classes ``free``[:m], Σ δ = 0; all others move to ``least``.
 
-    Filled delta (k,); H (k, k), z and ones (k,) are room. H p = 0, and codes may be unable to tell all classes
+    Filled delta (k,); H (k, k), z and ones (k,) are room. H p = 0, and codes may be unable to tell classes
     apart: adding a constant to every entry, and a little to the diagonal, makes H definite.
     """
     top = _hessian(bits, q, r, s, free[:m], H, z)

@@ -1,8 +1,9 @@
 """Models in files: ``save``, ``load``, ``describe``.
 
 A model is an estimator of this library, or ``Pipeline([(…, features.Table), (…, classifier)])``. What the
-file holds of a classifier is written in ``classifier.py``, of a reduction in ``reduction.py``, of its calibration in ``calibrated.py``, of a
-tagger in ``tagger.py``, of a table in ``features/saved.py``; here they meet:
+file holds of a classifier is written in ``classifier.py``, of a reduction in ``reduction.py``, of their
+calibration in ``calibrated.py``, of a tagger in ``tagger.py``, of a table in ``features/saved.py``; here they
+meet:
 
     content   estimator, pipeline (None, or the names of its steps), and calibration if it is calibrated
     tensors   those of the estimator, and as table.… those of the table and its options as JSON
@@ -136,8 +137,9 @@ def _calibrated(model: Any) -> Any:
 def _refused(what: str) -> Unsupported:
     return Unsupported(
         f"{what}. A model file holds {', '.join(ESTIMATORS)}, alone; or a classifier, or a reduction "
-        f"({', '.join(REDUCTIONS)}) over one of ours, calibrated or not, alone or after a features.Table in a Pipeline of two steps. Let features.Table prepare "
-        "the columns, or pickle the model for your own processes."
+        f"({', '.join(REDUCTIONS)}) over one of ours, calibrated or not, alone or after a features.Table in a "
+        "Pipeline of two steps. Let features.Table prepare the columns, or pickle the model for your own "
+        "processes."
     )
 
 

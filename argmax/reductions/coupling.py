@@ -30,7 +30,7 @@ STEPS = 100
 """Newton's steps of ``of_code`` at most; some ten are enough."""
 
 LEAST = 1e-6
-"""No class has less than this part of an even share: that some bits exclude it does not make it impossible."""
+"""No class has less than this part of an even share: bits that exclude it do not make it impossible."""
 
 BLOCK = 2**18
 """Numbers of the systems solved together."""
@@ -133,7 +133,7 @@ def _directions(
     code: Floats, q: Floats, r: Floats, s: Floats, g: Floats, p: Floats, least: float
 ) -> Floats:
     """Newton's directions (n, k) of the classes that are not held at ``least``; the others move there."""
-    n, k = p.shape
+    k = p.shape[1]
     near = np.abs(p - np.maximum(p - g / code.shape[1], least)).sum(axis=1, keepdims=True)
     held = (p <= least + np.minimum(near, 1e-3)) & (g > 0.0)
     root = np.sqrt((q / r**2 + (1.0 - q) / (1.0 - r) ** 2) / s)[:, :, None]

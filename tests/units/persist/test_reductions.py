@@ -42,7 +42,8 @@ def test_the_same_bits_come_back(tmp_path, model):
     assert found.solution_.status == "converged"
     assert found.coef_.shape == (found.code_.shape[1], 4)
     told = describe(tmp_path / "model.argmax")
-    assert told["estimator"] == type(model).__name__ and told["features"] == 4
+    assert told["estimator"] == type(model).__name__
+    assert told["features"] == 4
     found.fit(X, Y)
     assert np.array_equal(found.predict(X), model.predict(X))
 
