@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from .. import losses
 from ..estimators.learner import FINE
 from ..report import write
 from ..report.evaluation import digest
@@ -160,6 +161,8 @@ class Account:
         if self._tried is None:
             return
         console.heading("Calibrating, on rows that were left out of a fit")
+        if not losses.get(self.options.loss).probabilities:
+            console.say(f"Scores of --loss {self.options.loss} are no probabilities until then.")
         best = min(self._tried.values())
         rows = [
             [name, f"{loss:.4f}", "chosen" if loss == best else ""]

@@ -14,7 +14,7 @@ from ..errors import InvalidInput
 from ..estimators import LinearClassifier
 from ..reductions import OneVsOne, OneVsRest, OutputCode
 
-__all__ = ["ENTRANTS", "Entrant", "Terms", "admitted", "named"]
+__all__ = ["ENTRANTS", "REDUCTIONS", "Entrant", "Terms", "admitted", "named"]
 
 PATH = (0.01, 0.1, 1.0, 10.0, 100.0)
 """C that are tried, from strong to weak penalty."""
@@ -132,6 +132,7 @@ ENTRANTS = (
     ),
 )
 REDUCTIONS = ("one_vs_rest", "one_vs_one", "output_code")
+"""What ``argmax train --loss`` has no name for."""
 
 
 def named(typed: Sequence[str]) -> list[str]:

@@ -86,10 +86,6 @@ def run(console: Console, **given: Any) -> int:
         if options.report:
             stack.enter_context(meanwhile(prepare))
         fitted = fit(rows, C, parameters, journal, options.time_limit, console)
-        if not (loss.probabilities or options.calibrate):
-            console.note(
-                f"The scores of --loss {loss.name} are no probabilities: it is calibrated."
-            )
         calibrate = options.calibrate or not loss.probabilities
         honest = _calibrated(rows, fitted, console) if calibrate else None
     model = Pipeline([("table", rows.table), ("classifier", honest or fitted.classifier)])

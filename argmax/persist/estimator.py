@@ -1,4 +1,4 @@
-"""A fitted estimator as a document and tensors, and back: ``classifier``, ``reduction``, ``tagger`` say which."""
+"""A fitted estimator as a document and tensors, and back, by its kind."""
 
 from __future__ import annotations
 

@@ -137,8 +137,8 @@ def _calibrated(model: Any) -> Any:
 def _refused(what: str) -> Unsupported:
     return Unsupported(
         f"{what}. A model file holds {', '.join(ESTIMATORS)}, alone; or a classifier, or a reduction "
-        f"({', '.join(REDUCTIONS)}) over one of ours, calibrated or not, alone or after a features.Table in a "
-        "Pipeline of two steps. Let features.Table prepare the columns, or pickle the model for your own "
+        f"({', '.join(REDUCTIONS)}) over one of ours, calibrated or not, alone or after a features.Table in "
+        "a Pipeline of two steps. Let features.Table prepare the columns, or pickle the model for your own "
         "processes."
     )
 

@@ -62,7 +62,7 @@ def test_a_loss_by_name(train, tmp_path):
 def test_a_loss_without_probabilities_gets_some(argmax, train, place, tmp_path, loss):
     result = train("--loss", loss, *(["--C", "0.1"] if loss != "perceptron" else []))
     assert result.code == 0, result.err
-    assert "are no probabilities: it is calibrated" in result.err
+    assert f"Scores of --loss {loss} are no probabilities until then" in result.out
     path = tmp_path / "other.argmax"
     model = library.load(path)
     assert model[-1].estimator_.loss == loss
