@@ -91,7 +91,7 @@ def _one_vs_rest(terms: Terms) -> Any:
 
 
 def _one_vs_one(terms: Terms) -> Any:
-    return OneVsOne(_base(terms))
+    return OneVsOne(_base(terms), decision="probability")  # answers and log-loss of the same rule
 
 
 def _output_code(terms: Terms) -> Any:
@@ -105,7 +105,7 @@ ENTRANTS = (
     _loss("pa1", f"averaged passive-aggressive steps, {EPOCHS} epochs", STEPS),
     Entrant(
         "one_vs_rest",
-        "logistic regressions, each class against the rest: the model of ovr_log",
+        "a logistic regression for each class: the model of ovr_log",
         _one_vs_rest,
         "OneVsRest(LinearClassifier(C={C:g}))",
         True,
@@ -127,7 +127,7 @@ ENTRANTS = (
         "one_vs_one",
         "logistic regressions, each pair of classes",
         _one_vs_one,
-        "OneVsOne(LinearClassifier(C={C:g}))",
+        "OneVsOne(LinearClassifier(C={C:g}), decision='probability')",
         True,
     ),
 )

@@ -55,7 +55,7 @@ def fit(
     # and the cluster change the time that a fit takes, and not the model.
     loss = losses.get(parameters["loss"])
     solver = "newton_cg" if rows.sparse and loss.smooth and not loss.online else "auto"
-    passes = {"max_iter": EPOCHS} if loss.online else {}
+    passes: dict[str, Any] = {"max_iter": EPOCHS} if loss.online else {}
     classifier, choice = LinearClassifier(solver=solver, **passes, **parameters), None
     if C is None and loss.name in WITHOUT_C:
         C = 1.0

@@ -36,7 +36,7 @@ REDUCTIONS = {kind.__name__: kind for kind in (OneVsOne, OneVsRest, OutputCode)}
 
 DOCUMENT = ("estimator", "parameters", "left_out", "base", "classes", "solution")
 BASE = ("estimator", "parameters", "left_out")
-PARAMETERS = {
+PARAMETERS: dict[str, dict[str, tuple[type, ...]]] = {
     "OneVsOne": {"decision": (str,), "together": (bool, str), "n_jobs": (int, type(None))},
     "OneVsRest": {"together": (bool, str), "n_jobs": (int, type(None))},
     "OutputCode": {
