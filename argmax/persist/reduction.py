@@ -62,7 +62,7 @@ def reduction_parts(reduction: Any) -> tuple[dict[str, Any], Tensors]:
     tensors |= {"code": reduction.code_, "coef": coef, "intercept": intercept} | numbers
     if getattr(reduction, "feature_names_in_", None) is not None:
         tensors |= name_tensors("names", reduction.feature_names_in_.tolist())
-    document = {
+    document: dict[str, Any] = {
         "estimator": name,
         "parameters": _plain(reduction),
         "left_out": [],

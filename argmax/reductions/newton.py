@@ -40,7 +40,7 @@ FACTOR = 3000
 INNER = 50
 """Hessian products for one direction."""
 
-SAMPLE, LEAST, SETTLED = 12, 8000, 5
+SAMPLE, LEAST, SETTLED = 20, 8000, 5
 """A sample for Hessians: rows for each feature, rows at least, steps after which slow ones mean too small."""
 
 CHUNK = 2**15
@@ -176,10 +176,11 @@ class _Truncated(_Directions):
         """Hessians from every ``stride``-th row."""
         shared, self.stride = self.state.shared, stride
         if stride > 1:
-            rows = np.ascontiguousarray(shared.rows[::stride])
+            # A sample is an estimate anyway: half the digits are enough for it, and twice as fast.
+            rows = np.ascontiguousarray(shared.rows[::stride], dtype=np.float32)
             layout = shared.layout
             shared = SharedRows(
-                rows, layout.labels, layout.intercept, shared.crew, fast=shared.fast
+                rows, layout.labels, layout.intercept, shared.crew, fast=shared.fast, precise=False
             )
         self.sampled = shared
 

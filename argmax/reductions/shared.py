@@ -54,6 +54,7 @@ class SharedRows:
         crew: Crew,
         transposed: bool = True,
         fast: bool | None = None,
+        precise: bool = True,
     ) -> None:
         n, d = rows.shape
         self.rows, self.crew, self.n = rows, crew, n
@@ -62,7 +63,7 @@ class SharedRows:
         # Whoever solves many small problems decides for all of them; else the size does.
         self.fast = compiled(entries * problems) if fast is None else fast
         self.layout = Full(
-            d, problems, intercept=intercept, sparse=sparse, precise=True, compiled=self.fast
+            d, problems, intercept=intercept, sparse=sparse, precise=precise, compiled=self.fast
         )
         # Transposed rows pay where many products follow; a single one is scattered row by row.
         self.across = _transposed(rows) if isinstance(rows, Csr) and transposed else None
@@ -90,7 +91,8 @@ class SharedRows:
 
     def scores(self, table: Floats) -> Floats:
         """X W + b (n, L)."""
-        weights, out = self.layout.weights(table.ravel()), np.empty((self.n, self.layout.labels))
+        weights = self.layout.weights(table.ravel(), self.layout.product_dtype(self.rows))
+        out = np.empty((self.n, self.layout.labels))
 
         def piece(block: slice) -> None:
             out[block] = self.layout.block_scores(Structures(self.rows[block]), weights).node
