@@ -20,7 +20,7 @@ from .journal import Journal
 from .rows import Rows
 from .selection import GRID, LOOSE, Choice, chosen, take
 
-__all__ = ["Fitted", "cluster", "fit"]
+__all__ = ["Fitted", "cluster", "fit", "follower"]
 
 EASY = 10.0
 """C up to which a fit may start anywhere. Beyond, sparse rows are all but separable: weights of other rows
@@ -62,8 +62,8 @@ def fit(
     if C is None:
         with console.stage("Choosing C") as stage:
             grid = STEPS if loss.online else GRID
-            trial, follow = copy.copy(classifier), _follower(stage)
-            choice = chosen(rows, trial, journal, limit, stage, follow, grid)
+            trial, tell = copy.copy(classifier), follower(stage)
+            choice = chosen(rows, trial, journal, limit, stage, tell, grid)
             stage.done = f"Chose C = {choice.C:g} of {len(choice.trials)} tried"
         C, taken["choose C"] = choice.C, stage.seconds
     with console.stage("Fitting") as stage:
@@ -74,7 +74,7 @@ def fit(
         for step in [*steps[len(journal.steps) :], C]:
             left = None if limit is None else max(0.0, limit - (time.monotonic() - began))
             tol = parameters["tol"] if step == C else max(parameters["tol"], LOOSE)
-            told = _follower(stage)(f"C = {step:g}")
+            told = follower(stage)(f"C = {step:g}")
             classifier.set_params(C=step, tol=tol, time_limit=left)
             _fit(classifier, rows, [*journal.keeper(), told])
             if step != C:
@@ -99,7 +99,7 @@ def _fit(classifier: Any, rows: Rows, callbacks: list[Any]) -> None:
         classifier.fit(*rows.whole())
 
 
-def _follower(stage: Stage) -> Callable[[str], Callable[[Any], None]]:
+def follower(stage: Stage) -> Callable[[str], Callable[[Any], None]]:
     """Makes callbacks that tell a stage how far a fit is."""
 
     def follow(what: str) -> Callable[[Any], None]:

@@ -20,7 +20,7 @@ from .batches import selected
 from .console import Console, count
 from .held import Held
 
-__all__ = ["as_json", "evaluation", "feature_names", "in_spans", "show"]
+__all__ = ["as_json", "evaluation", "feature_names", "in_spans", "previews", "show"]
 
 BLOCK = 2**16
 """Rows scored at a time."""
@@ -76,7 +76,7 @@ def evaluation(model: Any, held: Held, fitted: Any, **facts: Any) -> Evaluation:
         truth=held.labels,
         probabilities=_probabilities(model, held),
         rows=held.rows,
-        previews=_previews(held),
+        previews=previews(held),
         model=replace(Model.of(estimator, names), params=fitted.get_params(deep=False)),
         features=_Features(table, held),
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -98,7 +98,8 @@ def in_spans(held: Held) -> Iterator[Batch]:
         yield Batch({name: column[start:stop] for name, column in batch.columns.items()})
 
 
-def _previews(held: Held) -> Lines | None:
+def previews(held: Held) -> Lines | None:
+    """What the rows held say, if they say something."""
     columns = held.batch.columns
     return None if any(isinstance(c, Csr) for c in columns.values()) else Lines(columns)
 

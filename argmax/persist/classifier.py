@@ -25,7 +25,7 @@ from ..estimators import (
     SoftmaxRegression,
 )
 from ..layouts import Full, two_classes
-from .checked import Room, finite, same_keys, take
+from .checked import Room, finite, flags, same_keys, take
 from .container import Tensors
 from .labels import label_tensors, labels, name_tensors, names
 from .parameters import checked, decoded, encoded
@@ -96,10 +96,8 @@ def rebuilt_classifier(given: Any, tensors: Tensors, room: Room) -> Any:
 
 
 def _layout(given: Any, k: int, coef: NDArray[Any]) -> Full:
-    flags = same_keys("layout", given, LAYOUT)
-    if not all(isinstance(flag, bool) for flag in flags.values()):
-        raise ModelFileError("has a layout that argmax did not write.")
-    layout = Full(coef.shape[1], k, two_classes() if k == 2 else None, **flags)
+    told = flags("layout", given, LAYOUT)
+    layout = Full(coef.shape[1], k, two_classes() if k == 2 else None, **told)
     if not layout.features or len(coef) != layout.columns:
         raise ModelFileError(f"has weights of shape {coef.shape}, which do not fit {k} classes.")
     return layout
@@ -115,7 +113,7 @@ def _check_parameters(estimator: Any, classes: NDArray[Any]) -> None:
 
 
 def feature_names(tensors: Tensors, features: int, room: Room) -> NDArray[Any]:
-    """``feature_names_in_``: as many different names as features."""
+    """The names of the columns that a model was fitted with, out of the other tensors."""
     found = names(tensors, "names", room)
     if len(found) != features or len(set(found)) < features:
         raise ModelFileError("has names that do not fit its features.")

@@ -2,8 +2,8 @@
 
 A model is an estimator of this library, or ``Pipeline([(…, features.Table), (…, classifier)])``. What the
 file holds of a classifier is written in ``classifier.py``, of a reduction in ``reduction.py``, of their
-calibration in ``calibrated.py``, of a tagger in ``tagger.py``, of a table in ``features/saved.py``; here they
-meet:
+calibration in ``calibrated.py``, of the others in ``label_sets.py``, ``labeler.py`` and ``tagger.py``, of a
+table in ``features/saved.py``; here they meet:
 
     content   estimator, pipeline (None, or the names of its steps), and calibration if it is calibrated
     tensors   those of the estimator, and as table.… those of the table and its options as JSON
@@ -25,7 +25,14 @@ from . import container, strict
 from .checked import Room, same_keys, take
 from .classifier import CLASSIFIERS
 from .container import File, Tensors
-from .estimator import ESTIMATORS, REDUCTIONS, estimator_parts, is_reduction, rebuilt_estimator
+from .estimator import (
+    BEHIND_TABLES,
+    ESTIMATORS,
+    REDUCTIONS,
+    estimator_parts,
+    is_reduction,
+    rebuilt_estimator,
+)
 from .tagger import TAGGERS
 
 if TYPE_CHECKING:
@@ -44,8 +51,9 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     """Write a fitted model to a file that is safe to load, whole or not at all.
 
     ``model`` is a fitted classifier of argmax, a reduction over one, or a ``Pipeline`` of a
-    ``features.Table`` and one of them, calibrated by scaling or not; or a ``SequenceTagger`` or
-    ``CRFTagger`` whose features are ``Templates`` or ``Given``. A file that exists is kept unless
+    ``features.Table`` and one of them, calibrated by scaling or not; a ``MultiLabelClassifier``, alone or
+    behind a ``Table``; a ``GraphLabeler``; or a ``SequenceTagger`` or ``CRFTagger`` whose features are
+    ``Templates`` or ``Given``. A file that exists is kept unless
     ``overwrite``. What belongs to a process and not to a model, ``engine`` and ``callbacks``, is left out.
 
     >>> import pathlib, tempfile
@@ -92,7 +100,7 @@ def _parts(
             raise _refused(f"the model is a {type(estimator).__name__}")
         check_is_fitted(estimator, "classes_")
         return None, estimator, calibrated, None
-    wanted = [(Table,), (*CLASSIFIERS.values(), _calibrated(model.steps[-1][1]))]
+    wanted = [(Table,), (*BEHIND_TABLES.values(), _calibrated(model.steps[-1][1]))]
     for i, (name, step) in enumerate(model.steps):
         reduces = i == 1 and is_reduction(step)
         if i >= len(wanted) or not (isinstance(step, wanted[i]) or reduces):
@@ -104,7 +112,7 @@ def _parts(
             raise Unsupported(f"{name} of a pipeline cannot be stored. Use {name}=None.")
     (_, table), (last, step) = model.steps
     estimator, calibrated = _bare(step)
-    if not _classifies(estimator):
+    if type(estimator) not in BEHIND_TABLES.values() and not is_reduction(estimator):
         raise _refused(f"step {last!r} of the pipeline calibrates a {type(estimator).__name__}")
     check_is_fitted(table)
     check_is_fitted(estimator, "classes_")
@@ -136,10 +144,10 @@ def _calibrated(model: Any) -> Any:
 
 def _refused(what: str) -> Unsupported:
     return Unsupported(
-        f"{what}. A model file holds {', '.join(ESTIMATORS)}, alone; or a classifier, or a reduction "
-        f"({', '.join(REDUCTIONS)}) over one of ours, calibrated or not, alone or after a features.Table in "
-        "a Pipeline of two steps. Let features.Table prepare the columns, or pickle the model for your own "
-        "processes."
+        f"{what}. A model file holds {', '.join(ESTIMATORS)}, alone; or one of {', '.join(BEHIND_TABLES)}, "
+        f"or a reduction ({', '.join(REDUCTIONS)}) over a classifier of ours, alone or after a "
+        "features.Table in a Pipeline of two steps. Let features.Table prepare the columns, or pickle the "
+        "model for your own processes."
     )
 
 
@@ -175,7 +183,8 @@ def _model(file: File) -> Any:
         if tensors:
             raise ModelFileError(f"has a tensor {min(tensors)!r} that belongs to nothing.")
         return estimator
-    if not _classifies(_bare(estimator)[0]):
+    behind = _bare(estimator)[0]
+    if type(behind) not in BEHIND_TABLES.values() and not is_reduction(behind):
         raise ModelFileError("has a pipeline that argmax did not write.")
     table = _table(tensors, min(OPTIONS, strict.TOKENS + file.bytes // 4))
     if table._state.encoding.width != estimator.n_features_in_:

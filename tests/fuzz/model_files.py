@@ -31,9 +31,11 @@ from sklearn.pipeline import Pipeline
 
 from argmax import (
     CRFTagger,
+    GraphLabeler,
     LinearClassifier,
     MulticlassPerceptron,
     MulticlassSVM,
+    MultiLabelClassifier,
     OneVsOne,
     OneVsRest,
     OutputCode,
@@ -71,7 +73,8 @@ def seeds() -> list[tuple[bytes, Any]]:
         (Pipeline([("table", Table(kinds)), ("model", LinearClassifier())]).fit(frame, y), frame),
         (Pipeline([("t", hashed), ("m", SoftmaxRegression())]).fit(frame, y), frame),
     ]
-    every = [*models, *_margins(X, y), *_reductions(X, y), *_calibrated(X, y), *_taggers(rng)]
+    every = [*models, *_margins(X, y), *_reductions(X, y), *_calibrated(X, y), *_sets(X, y)]
+    every += _taggers(rng)
     return [(_written(model), rows) for model, rows in every]
 
 
@@ -100,6 +103,24 @@ def _calibrated(X: Any, y: Any) -> list[tuple[Any, Any]]:
         (Calibrated(SoftmaxRegression(), "matrix", cv=2).fit(X, y), X),
         (Calibrated(LinearClassifier(), "temperature", cv=2).fit(X, y > 0), X),
         (shift.adapt(model, found, "a note"), X),
+    ]
+
+
+def _sets(X: Any, y: Any) -> list[tuple[Any, Any]]:
+    labels = np.stack([y == 0, X[:, 0] > 0, X[:, 1] > 0], axis=1).astype(int)
+    named = MultiLabelClassifier([(0, 2)], labels=["a", "bé", "c"], fit_intercept=False)
+    edges = np.array([[0, 1], [1, 2], [0, 2]])
+    graphs = [(X[[i, i - 1, i - 2], :2], edges) for i in range(60)]
+    contrasts = [
+        (nodes, edges, np.abs(nodes[edges[:, 0]] - nodes[edges[:, 1]])) for nodes, _ in graphs
+    ]
+    nodes = [y[[i, i - 1, i - 2]] for i in range(60)]
+    return [
+        (MultiLabelClassifier().fit(X, labels), X),
+        (named.fit(X, labels), X),
+        (MultiLabelClassifier("none").fit(X, y), X),
+        (GraphLabeler(edges="potts").fit(graphs, nodes), graphs),
+        (GraphLabeler("pseudo", class_weight=None).fit(contrasts, nodes), contrasts),
     ]
 
 
@@ -381,7 +402,7 @@ def check(i: int, path: Path, measure: bool = False) -> str:
 
 
 def _answers(model: Any, rows: Any) -> None:
-    if isinstance(model, SequenceTagger | CRFTagger):
+    if isinstance(model, SequenceTagger | CRFTagger | GraphLabeler):
         model.predict(rows)
         model.predict_marginals(rows)
     elif hasattr(model, "predict_proba"):

@@ -16,8 +16,10 @@ from sklearn.pipeline import Pipeline
 
 from argmax import (
     CRFTagger,
+    GraphLabeler,
     LinearClassifier,
     MulticlassSVM,
+    MultiLabelClassifier,
     OneVsOne,
     OneVsRest,
     OutputCode,
@@ -41,6 +43,9 @@ FRAME = {
 }
 SENTENCES = [["the", "dog", "barks"], ["a", "Hund", "schläft"], ["dogs", "bark"], ["the", "dog"]]
 TAGS = [["D", "N", "V"], ["D", "N", "V"], ["N", "V"], ["D", "N"]]
+SETS = np.stack([Y > 0, Y != 1, np.arange(20) % 4 == 0], axis=1).astype(int)
+GRAPHS = [(X[i : i + 4], np.array([[0, 1], [1, 2], [0, 2], [2, 3]])) for i in range(0, 20, 4)]
+GRAPH_LABELS = [Y[i : i + 4] for i in range(0, 20, 4)]
 KINDS = {"size": "number", "city": "category", "note": "text"}
 
 
@@ -49,6 +54,7 @@ def models() -> dict[str, tuple[Any, Any]]:
     words = np.array(["a", "b", "ça"])[Y]
     hashed = Table(KINDS, hash_bits=4, examples=1)
     lbfgs = solvers.LBFGS(memory=5)
+    named = MultiLabelClassifier(labels=["bus", "car", "ça"])
     return {
         "whole-numbers": (SoftmaxRegression().fit(X, Y), X),
         "flags": (LinearClassifier(C=30.0, penalty="l1", fit_intercept=False).fit(X, Y > 0), X),
@@ -66,6 +72,9 @@ def models() -> dict[str, tuple[Any, Any]]:
         ),
         "pairs": (OneVsOne(MulticlassSVM(), decision="scores").fit(X, words), X),
         "code": (OutputCode(code=[[1, 1, 0], [-1, 0, 1], [0, -1, -1]]).fit(X, Y), X),
+        "sets": (MultiLabelClassifier(decoding="f1", C=3.0).fit(X, SETS), X),
+        "named-sets": (Pipeline([("t", Table(KINDS)), ("m", named)]).fit(FRAME, SETS), FRAME),
+        "graphs": (GraphLabeler(edges="potts").fit(GRAPHS, GRAPH_LABELS), GRAPHS),
         "tagger": (CRFTagger(constraints=[("V", "D")]).fit(SENTENCES, TAGS), SENTENCES),
         "templates": (
             SequenceTagger(
@@ -79,6 +88,10 @@ def models() -> dict[str, tuple[Any, Any]]:
 def answers_of(model: Any, rows: Any) -> dict[str, Any]:
     """What a model says of these rows: labels of tokens with chances, chances of classes, or scores."""
     found = {"classes": model.classes_.tolist()}
+    if rows is GRAPHS:
+        chances = np.concatenate(model.predict_marginals(rows)).tolist()
+        labels = np.concatenate(model.predict(rows)).tolist()
+        return {**found, "labels": labels, "probabilities": chances}
     if rows is SENTENCES:
         chances = np.concatenate(model.predict_marginals(rows)).tolist()
         return {**found, "labels": model.predict(rows), "probabilities": chances}
@@ -96,6 +109,7 @@ def rows_of(name: str) -> Any:
         "tagger": SENTENCES,
         "templates": SENTENCES,
     }
+    kinds |= {"named-sets": FRAME, "graphs": GRAPHS}
     return kinds.get(name.split("-", 2)[2], X)
 
 
