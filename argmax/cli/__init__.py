@@ -196,7 +196,10 @@ def _train(
     ] = None,
     loss: Annotated[
         str,
-        Option(metavar="NAME", help="log, softmax_margin, ovr_log; sequences: perceptron as well."),
+        Option(
+            metavar="NAME",
+            help="log, hinge, pa1, …: any loss; without probabilities it is calibrated as well.",
+        ),
     ] = "log",
     pairs: Annotated[
         str | None,

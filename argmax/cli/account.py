@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from .. import losses
+from ..estimators.learner import FINE
 from ..report import write
 from ..report.evaluation import digest
 from ..report.measures import Measures
@@ -73,6 +75,7 @@ class Account:
         found = scoring.evaluation(
             self.model,
             self.held,
+            self.fitted.classifier,
             title=f"{self.target} from {os.path.basename(source.path)}",
             columns=[column for column in source.columns if column.name != self.target],
             findings=[f"{finding.severity}: {finding.message}" for finding in self.findings],
@@ -158,6 +161,8 @@ class Account:
         if self._tried is None:
             return
         console.heading("Calibrating, on rows that were left out of a fit")
+        if not losses.get(self.options.loss).probabilities:
+            console.say(f"Scores of --loss {self.options.loss} are no probabilities until then.")
         best = min(self._tried.values())
         rows = [
             [name, f"{loss:.4f}", "chosen" if loss == best else ""]
@@ -169,7 +174,7 @@ class Account:
         options = self.options
         console.heading("Why it stopped")
         console.say(self.solution.message)
-        if not self.solution.converged:
+        if self.solution.status not in FINE:
             console.warn(
                 "the certificate is not met (exit code 3). Give it more --time-limit, or a larger --tol."
             )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import losses
 from ..calibration import Calibrated, choose
 from ..calibration.calibrated import scores_of
 from ..errors import InvalidInput, NotConverged
@@ -39,7 +40,9 @@ def calibrated(rows: Rows, fitted: Fitted, console: Console) -> Calibrated:
 
 def _trial(classifier: Any, part: tuple[Any, Any]) -> Any:
     trial = copy.copy(classifier)
-    trial.set_params(tol=max(classifier.tol, LOOSE), warm_start=True)
+    # An online learner that went on from these weights would know the rows that are left out.
+    warm = not losses.get(classifier.loss).online
+    trial.set_params(tol=max(classifier.tol, LOOSE), warm_start=warm)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         return trial.fit(*part)

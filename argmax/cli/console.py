@@ -20,6 +20,9 @@ from typing import IO, Any, final
 
 __all__ = ["Console", "Stage", "count", "plain", "seconds"]
 
+WIDE = 100
+"""Columns of a window that a wide table is made for."""
+
 RIGHT = ">"
 """Mark in front of a heading: the column is aligned to the right."""
 
@@ -105,6 +108,11 @@ class Console:
         if not self.as_json:
             print(text)
             self._silent = False
+
+    @property
+    def narrow(self) -> bool:
+        """Whether a line has room for less than a wide table needs."""
+        return _terminal_width() < WIDE
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Aligned columns; a heading that starts with > is aligned to the right."""

@@ -15,7 +15,6 @@ from ..errors import InvalidInput, NotConverged
 from ..estimators.learner import FINE
 from ..metrics import log_loss
 from ..records import Floats
-from ..reductions import OneVsOne
 from .console import Stage
 from .entrants import Entrant, Terms
 from .rows import Rows
@@ -60,11 +59,6 @@ class Contender:
         return np.asarray(self.best.temperature.predict_proba(scores))
 
     @property
-    def parts(self) -> list[Any]:
-        """The linear models that it is made of: itself, or one for each pair of classes."""
-        return self.model.estimators_ if isinstance(self.model, OneVsOne) else [self.model]
-
-    @property
     def python(self) -> str:
         """Its estimator, as it is written."""
         return self.entrant.python.format(C=self.best.C)
@@ -72,13 +66,13 @@ class Contender:
     @property
     def bytes(self) -> int:
         """What its weights take."""
-        return int(sum(part.coef_.nbytes + part.intercept_.nbytes for part in self.parts))
+        return int(self.model.coef_.nbytes + self.model.intercept_.nbytes)
 
     @property
     def unfinished(self) -> str:
         """Why a fit ended before its certificate was met; nothing if none did."""
-        ends = [part.solution_.status for part in self.parts]
-        return next((end for end in ends if end not in FINE), "")
+        end: str = self.model.solution_.status
+        return "" if end in FINE else end
 
 
 @final

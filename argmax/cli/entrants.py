@@ -14,7 +14,7 @@ from ..errors import InvalidInput
 from ..estimators import LinearClassifier
 from ..reductions import OneVsOne, OneVsRest, OutputCode
 
-__all__ = ["ENTRANTS", "Entrant", "Terms", "admitted", "named"]
+__all__ = ["ENTRANTS", "REDUCTIONS", "Entrant", "Terms", "admitted", "named"]
 
 PATH = (0.01, 0.1, 1.0, 10.0, 100.0)
 """C that are tried, from strong to weak penalty."""
@@ -36,7 +36,7 @@ PAIRED = 2**22
 class Terms:
     """How a fit is to be done: C, tol, seconds that it may take, who is told of its passes, and the seed.
 
-    ``watch`` is a plain function: models of pairs get copies of their settings, and share it.
+    ``watch`` is a plain function, called after every pass of a fit that reports them.
     """
 
     C: float
@@ -79,12 +79,11 @@ def _loss(name: str, what: str, Cs: tuple[float, ...] = PATH) -> Entrant:
     return Entrant(name, what, make, python, found.probabilities, Cs, not found.online)
 
 
-def _base(terms: Terms, **more: Any) -> LinearClassifier:
+def _base(terms: Terms) -> LinearClassifier:
     """A logistic regression for two classes. Without callbacks, many of them are solved together."""
     return LinearClassifier(
-        C=terms.C, tol=terms.tol, max_iter=PASSES, time_limit=terms.seconds,
-        random_state=terms.seed, **more,
-    )  # fmt: skip
+        C=terms.C, tol=terms.tol, max_iter=PASSES, time_limit=terms.seconds, random_state=terms.seed
+    )
 
 
 def _one_vs_rest(terms: Terms) -> Any:
@@ -92,7 +91,7 @@ def _one_vs_rest(terms: Terms) -> Any:
 
 
 def _one_vs_one(terms: Terms) -> Any:
-    return OneVsOne(_base(terms, callbacks=[terms.watch]))
+    return OneVsOne(_base(terms), decision="probability")  # answers and log-loss of the same rule
 
 
 def _output_code(terms: Terms) -> Any:
@@ -106,7 +105,7 @@ ENTRANTS = (
     _loss("pa1", f"averaged passive-aggressive steps, {EPOCHS} epochs", STEPS),
     Entrant(
         "one_vs_rest",
-        "logistic regressions, each class against the rest: the model of ovr_log",
+        "a logistic regression for each class: the model of ovr_log",
         _one_vs_rest,
         "OneVsRest(LinearClassifier(C={C:g}))",
         True,
@@ -114,7 +113,7 @@ ENTRANTS = (
     _loss("squared_hinge", "a squared hinge for each class"),
     _loss("softmax_margin", "logistic regression with a margin"),
     _loss("ovr_log", "a logistic loss for each class"),
-    # Its decoded bits are no probabilities, and to find those that fit them best takes long.
+    # It answers with the nearest word; how near is a score, and becomes a probability as a margin does.
     Entrant(
         "output_code",
         "logistic regressions, bits of a random code",
@@ -128,11 +127,12 @@ ENTRANTS = (
         "one_vs_one",
         "logistic regressions, each pair of classes",
         _one_vs_one,
-        "OneVsOne(LinearClassifier(C={C:g}))",
+        "OneVsOne(LinearClassifier(C={C:g}), decision='probability')",
         True,
     ),
 )
 REDUCTIONS = ("one_vs_rest", "one_vs_one", "output_code")
+"""What ``argmax train --loss`` has no name for."""
 
 
 def named(typed: Sequence[str]) -> list[str]:

@@ -18,7 +18,7 @@ from . import scoring
 from .account import setup
 from .console import Console
 from .held import read_held
-from .models import columns_of, loaded
+from .models import bare, columns_of, loaded
 from .outcome import OK
 from .reading import opened, target_of
 from .settings import memory_limit
@@ -49,6 +49,7 @@ def run(
     found = scoring.evaluation(
         fitted,
         held,
+        bare(model)[-1],
         title=f"{label} in {os.path.basename(source.path)}",
         columns=[column for column in source.columns if column.name in kinds],
         digests={"weights": digest(fitted[-1].coef_)},

@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, final
 
+from .. import losses
 from ..engines import Engine
 from ..errors import InvalidInput, MissingExtra, NotConverged
 from ..estimators import LinearClassifier
 from .console import Console, Stage
+from .entrants import EPOCHS, STEPS
 from .journal import Journal
 from .rows import Rows
 from .selection import GRID, LOOSE, Choice, chosen, take
@@ -23,6 +25,10 @@ __all__ = ["Fitted", "cluster", "fit", "follower"]
 EASY = 10.0
 """C up to which a fit may start anywhere. Beyond, sparse rows are all but separable: weights of other rows
 are a bad start, and a path of fits from C = 1 on gets there in half the time."""
+
+
+WITHOUT_C = ("perceptron", "perceptron_sum")
+"""Losses whose steps nothing limits, so that there is no C to choose."""
 
 
 @final
@@ -47,22 +53,30 @@ def fit(
     began, taken = time.monotonic(), {}
     # This solver never visits single rows, so it gives the same bits wherever the rows are: the memory limit
     # and the cluster change the time that a fit takes, and not the model.
-    solver = "newton_cg" if rows.sparse else "auto"
-    classifier, choice = LinearClassifier(solver=solver, **parameters), None
+    loss = losses.get(parameters["loss"])
+    solver = "newton_cg" if rows.sparse and loss.smooth and not loss.online else "auto"
+    passes: dict[str, Any] = {"max_iter": EPOCHS} if loss.online else {}
+    classifier, choice = LinearClassifier(solver=solver, **passes, **parameters), None
+    if C is None and loss.name in WITHOUT_C:
+        C = 1.0
     if C is None:
         with console.stage("Choosing C") as stage:
-            choice = chosen(rows, copy.copy(classifier), journal, limit, stage, follower(stage))
+            grid = STEPS if loss.online else GRID
+            trial, tell = copy.copy(classifier), follower(stage)
+            choice = chosen(rows, trial, journal, limit, stage, tell, grid)
             stage.done = f"Chose C = {choice.C:g} of {len(choice.trials)} tried"
         C, taken["choose C"] = choice.C, stage.seconds
     with console.stage("Fitting") as stage:
-        steps = [step for step in GRID if 1.0 <= step < C] if rows.sparse and C > EASY else []
-        _start(classifier, journal, None if steps or choice is None else choice.start)
+        hard = rows.sparse and C > EASY and solver == "newton_cg"
+        steps = [step for step in GRID if 1.0 <= step < C] if hard else []
+        if not loss.online:  # which would go on learning from the weights of another fit
+            _start(classifier, journal, None if steps or choice is None else choice.start)
         for step in [*steps[len(journal.steps) :], C]:
             left = None if limit is None else max(0.0, limit - (time.monotonic() - began))
             tol = parameters["tol"] if step == C else max(parameters["tol"], LOOSE)
-            follow = follower(stage)(f"C = {step:g}")
+            told = follower(stage)(f"C = {step:g}")
             classifier.set_params(C=step, tol=tol, time_limit=left)
-            _fit(classifier, rows, [*journal.keeper(), follow])
+            _fit(classifier, rows, [*journal.keeper(), told])
             if step != C:
                 journal.climbed(step, copy.copy(classifier))
         stage.done = f"Fitted {rows.count:,} rows"

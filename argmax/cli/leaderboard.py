@@ -17,6 +17,7 @@ from ..metrics import Interval
 from ..records import Floats
 from .console import Console, count, seconds
 from .contest import Contender
+from .entrants import REDUCTIONS
 
 __all__ = ["BY", "Exam", "Leaderboard", "Standing"]
 
@@ -24,9 +25,6 @@ BY = {"log-loss": "log-loss", "accuracy": "accuracy", "f1": "macro-F1", "cost": 
 """Scores as they are typed, and as they are called in the table."""
 
 MORE_IS_BETTER = ("accuracy", "f1")
-
-TRAINABLE = ("log", "softmax_margin", "ovr_log")
-"""What ``argmax train --loss`` takes: models that every command has a use for."""
 
 FEW = 30
 """Rows below which nothing is called worse than the best: resampling so few says too much."""
@@ -135,16 +133,24 @@ class Leaderboard:
         self._next(console, about)
 
     def _table(self, console: Console) -> None:
-        heads = [f">{name}" for name in BY.values()]
+        """Scores and what they cost, in one table, or in a narrow window in two."""
+        heads, prices = [f">{name}" for name in BY.values()], [">fit", ">µs/row", ">size"]
         heads.insert(1 + list(BY).index(self.by), "against the best")
-        rows = []
-        for one in self.standings:
-            cells = [f"{one.scores[score].value:.4f}" for score in BY]
-            cells.insert(1 + list(BY).index(self.by), self._verdict(one))
-            took = seconds(one.contender.seconds)
-            cells += [took, f"{one.microseconds:.2f}", _size(one.contender.bytes)]
-            rows.append([one.name, *cells])
-        console.table(["method", *heads, ">fit", ">µs/row", ">size"], rows)
+        scored = [[one.name, *self._scored(one)] for one in self.standings]
+        priced = [_priced(one) for one in self.standings]
+        if console.narrow:
+            console.table(["method", *heads], scored)
+            console.heading("What they cost")
+            names = [[one.name] for one in self.standings]
+            console.table(["method", *prices], [a + b for a, b in zip(names, priced, strict=True)])
+        else:
+            rows = [a + b for a, b in zip(scored, priced, strict=True)]
+            console.table(["method", *heads, *prices], rows)
+
+    def _scored(self, one: Standing) -> list[str]:
+        cells = [f"{one.scores[score].value:.4f}" for score in BY]
+        cells.insert(1 + list(BY).index(self.by), self._verdict(one))
+        return cells
 
     def _gaps(self, console: Console) -> None:
         """What the table does not have, or not to the end."""
@@ -162,8 +168,9 @@ class Leaderboard:
         return "worse" if self.is_worse(one) else "not distinguishable"
 
     def _intervals(self, console: Console) -> None:
+        form = "{0.low:.3f}–{0.high:.3f}" if console.narrow else "{0.low:.4f} to {0.high:.4f}"
         rows = [
-            [one.name, *(_range(one.scores[score]) for score in BY), _chosen(one.contender)]
+            [one.name, *(form.format(one.scores[score]) for score in BY), _chosen(one.contender)]
             for one in self.standings
         ]
         console.table(["method", *(f">{name}" for name in BY.values()), ">C"], rows)
@@ -197,7 +204,7 @@ class Leaderboard:
     def _next(self, console: Console, about: dict[str, Any]) -> None:
         console.say(f"{self.best.contender.python}    # the best, in Python")
         for one in (one.contender for one in self.standings):
-            if one.entrant.name in TRAINABLE:
+            if one.entrant.name not in REDUCTIONS:
                 words = ["argmax", "train", about["data"], "--target", about["target"]]
                 words += ["--loss", one.entrant.name, "--C", f"{one.best.C:g}"]
                 console.say(shlex.join(words))
@@ -238,8 +245,10 @@ def _chosen(contender: Contender) -> str:
     return f"{contender.best.C:g}" if len(contender.entrant.Cs) > 1 else ""
 
 
-def _range(found: Interval) -> str:
-    return f"{found.low:.4f} to {found.high:.4f}"
+def _priced(one: Standing) -> list[str]:
+    """Seconds of a fit, microseconds of an answer, and the size of the weights."""
+    took = seconds(one.contender.seconds)
+    return [took, f"{one.microseconds:.2f}", _size(one.contender.bytes)]
 
 
 def _interval(found: Interval) -> dict[str, float]:

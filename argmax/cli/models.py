@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from sklearn.pipeline import Pipeline
 
 from ..data import Source
-from ..errors import Unsupported
-from ..estimators import MultiLabelClassifier
+from ..errors import NoProbabilities, Unsupported
+from ..estimators import LinearClassifier, MultiLabelClassifier
 from ..estimators.base import Classifier
 from ..persist import load
 from ..records import Batch
+from ..reductions.base import Reduction
 from .reading import lacking, read_as
+from .selection import take
 
 __all__ = ["bare", "columns_of", "folded", "loaded", "rows_for", "set_model"]
 
@@ -35,6 +37,7 @@ def folded(model: Pipeline) -> Pipeline:
     """A calibrated linear model as the linear model that it is: weights that give its probabilities."""
     (first, table), (last, step) = model.steps
     if isinstance(step, Classifier):
+        _check_probable(step)
         return model
     from ..calibration import Dirichlet
 
@@ -43,7 +46,18 @@ def folded(model: Pipeline) -> Pipeline:
             "a model calibrated by 'dirichlet' is no linear model any more. Use it in Python with "
             "argmax.load, or calibrate it with `argmax calibrate`."
         )
-    return Pipeline([(first, table), (last, step.estimator_.read_out(step.calibrator_.readout_))])
+    # Its probabilities are the softmax of calibrated scores, whatever loss the scores came from.
+    linear = LinearClassifier()
+    take(linear, step.estimator_.read_out(step.calibrator_.readout_))
+    return Pipeline([(first, table), (last, linear)])
+
+
+def _check_probable(classifier: Classifier) -> None:
+    if not classifier._loss().probabilities:
+        raise NoProbabilities(
+            f"the model has loss={classifier._loss().name!r}, whose scores are no probabilities, and this "
+            "command shows some. Calibrate it with `argmax calibrate MODEL DATA -o NEW_MODEL`."
+        )
 
 
 def set_model(path: str) -> Pipeline:
@@ -69,6 +83,11 @@ def _pipeline(path: str) -> Pipeline:
         raise Unsupported(
             f"{path!r} holds a {type(model).__name__} that reads arrays, not the columns of a file. Use it "
             "in Python with argmax.load, or make a model for files with `argmax train`."
+        )
+    if isinstance(found := getattr(model[-1], "estimator_", model[-1]), Reduction):
+        raise Unsupported(
+            f"{path!r} holds a {type(found).__name__}, and commands take models with one set of weights for "
+            "each class. Use it in Python with argmax.load."
         )
     return model
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..engines import Stored
 from ..errors import BadFile
 from ..features import Table
+from ..metrics import log_loss
 from .console import Stage
 from .material import Material
 from .splitting import Draws
@@ -54,13 +55,29 @@ class Rows(ABC):
         """X and y, block by block, of the rows that it is judged by."""
 
     def loss(self, fold: int, model: Any) -> float:
-        """Mean surprise at the labels of the rows that a trial did not see."""
+        """Mean surprise at the labels of the rows that a trial did not see.
+
+        Scores that are no probabilities become some at the temperature that suits these rows best.
+        """
+        if not callable(getattr(model, "predict_log_proba", None)):
+            return self._loss_of_scores(fold, model)
         total, rows = 0.0, 0
         for X, y in self.judging(fold):
             column = np.searchsorted(model.classes_, y)
             total -= float(model.predict_log_proba(X)[np.arange(len(y)), column].sum())
             rows += len(y)
         return total / max(rows, 1)
+
+    def _loss_of_scores(self, fold: int, model: Any) -> float:
+        from ..calibration import Temperature
+        from ..calibration.calibrated import scores_of
+
+        parts = [(scores_of(model, X, model.classes_), y) for X, y in self.judging(fold)]
+        if not parts:
+            return 0.0
+        scores, y = (np.concatenate(part) for part in zip(*parts, strict=True))
+        p = Temperature().fit(scores, y, model.classes_).predict_proba(scores)
+        return float(log_loss(y, p, model.classes_))
 
 
 def _places(material: Material, seed: int) -> tuple[NDArray[Any], int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, final
 
@@ -62,8 +63,12 @@ def feature_names(table: Table, features: int) -> Sequence[str]:
     return _Names(table, features)
 
 
-def evaluation(model: Any, held: Held, **facts: Any) -> Evaluation:
-    """What a report is about; ``facts`` are further fields of ``Evaluation``."""
+def evaluation(model: Any, held: Held, fitted: Any, **facts: Any) -> Evaluation:
+    """What a report is about; ``facts`` are further fields of ``Evaluation``.
+
+    ``model`` has its calibration folded into its weights; ``fitted`` is the classifier before that, whose
+    parameters are shown.
+    """
     table, estimator = model[0], model[-1]
     names = feature_names(table, estimator.n_features_in_)
     return Evaluation(
@@ -72,7 +77,7 @@ def evaluation(model: Any, held: Held, **facts: Any) -> Evaluation:
         probabilities=_probabilities(model, held),
         rows=held.rows,
         previews=previews(held),
-        model=Model.of(estimator, names),
+        model=replace(Model.of(estimator, names), params=fitted.get_params(deep=False)),
         features=_Features(table, held),
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         versions=versions(),

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, final
 
+from .. import losses
 from ..errors import NotConverged
 from .console import Stage
 from .journal import Journal
@@ -61,6 +62,7 @@ def chosen(
     limit: float | None,
     stage: Stage,
     follow: Callable[[str], Any],
+    grid: tuple[float, ...] = GRID,
 ) -> Choice:
     """The C of the smallest loss; of equals the smaller one. ``follow`` makes callbacks that tell a stage."""
     began = time.monotonic()
@@ -71,7 +73,7 @@ def chosen(
         record, estimator.engine = Journal(None), None
     best = record.models.get("best")
     path = None if record.steps else _Path(rows, estimator, record.models.get("last"))
-    for C in GRID[len(record.trials) :]:
+    for C in grid[len(record.trials) :]:
         left = None if limit is None else SHARE * limit - (time.monotonic() - began)
         late = left is not None and left <= 0 and record.trials
         if path is None or late or _is_over(record.trials):
@@ -118,16 +120,16 @@ class _Path:
 
     def tried(self, C: float, limit: float | None, callbacks: list[Any]) -> float:
         """The loss at this C, over all folds."""
-        losses = []
+        found = []
         for fold, model in enumerate(self._models):
             model.C, model.tol, model.time_limit = C, LOOSE, limit
-            model.warm_start = hasattr(model, "solution_")
+            model.warm_start = hasattr(model, "solution_") and not losses.get(model.loss).online
             model.callbacks = callbacks if len(self._models) == 1 else [*callbacks, _enough]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", NotConverged)  # a trial need not
                 model.fit(*self._parts[fold])
-            losses.append(self._rows.loss(fold, model))
-        return sum(losses) / len(losses)
+            found.append(self._rows.loss(fold, model))
+        return sum(found) / len(found)
 
 
 def _enough(progress: Any) -> bool:

@@ -9,16 +9,14 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .. import losses
 from ..checks import available_memory
-from ..errors import InvalidInput, NoProbabilities
+from ..errors import InvalidInput
 from ..features import Table
 
 __all__ = [
     "feature_options",
     "memory_limit",
     "penalty",
-    "probable",
     "template_options",
     "test_share",
 ]
@@ -98,21 +96,6 @@ def memory_limit(text: str | None) -> float:
     if not found or float(found[1]) <= 0:
         raise InvalidInput(f"--memory must be a size such as 500M or 4G; got {text!r}.")
     return float(found[1]) * UNITS[found[2].upper()]
-
-
-def probable(name: str) -> str:
-    """``--loss ovr_log``: the name of a loss that estimates probabilities, which every command shows.
-
-    >>> from argmax.cli.settings import probable
-    >>> probable("ovr_log")
-    'ovr_log'
-    """
-    if not losses.get(name).probabilities:
-        raise NoProbabilities(
-            f"--loss {name}: its scores are no probabilities, and the account, the report and the commands "
-            "on models show some. Use log, softmax_margin or ovr_log, or LinearClassifier in Python."
-        )
-    return name
 
 
 def penalty(text: str) -> float | None:

@@ -11,8 +11,10 @@ from typing import Any, final
 
 from sklearn.pipeline import Pipeline
 
+from .. import losses
 from ..data import Source
 from ..errors import CannotWrite, InvalidInput
+from ..estimators.learner import FINE
 from ..features import Table
 from ..persist import check_writable, save
 from ..report.page import prepare
@@ -28,7 +30,7 @@ from .models import folded
 from .outcome import NOT_CONVERGED, OK
 from .reading import opened, target_of
 from .rows import InFiles, InMemory, Rows
-from .settings import feature_options, memory_limit, penalty, probable, test_share
+from .settings import feature_options, memory_limit, penalty, test_share
 from .splitting import HeldOut
 
 __all__ = ["Options", "run"]
@@ -74,7 +76,7 @@ def run(console: Console, **given: Any) -> int:
 
         return run_on_sets(source, several, options, console)
     _check_one_label(options)
-    share, C, loss = test_share(options.test), penalty(options.C), probable(options.loss)
+    share, C, loss = test_share(options.test), penalty(options.C), losses.get(options.loss)
     table = feature_options(options.features)
     target = target_of(source, options.target)
     journal = _journal(options, source, target)
@@ -88,19 +90,20 @@ def run(console: Console, **given: Any) -> int:
     with ExitStack() as stack:
         engine = stack.enter_context(cluster(options.cluster))
         rows = _prepared(material, Table(material.kinds, **table), options, journal, stack, console)
-        parameters = {"loss": loss, "tol": options.tol, "random_state": options.seed}
+        parameters = {"loss": loss.name, "tol": options.tol, "random_state": options.seed}
         parameters["engine"] = engine
         if options.report:
             stack.enter_context(meanwhile(prepare))
         fitted = fit(rows, C, parameters, journal, options.time_limit, console)
-        honest = _calibrated(rows, fitted, console) if options.calibrate else None
+        calibrate = options.calibrate or not loss.probabilities
+        honest = _calibrated(rows, fitted, console) if calibrate else None
     model = Pipeline([("table", rows.table), ("classifier", honest or fitted.classifier)])
     save(model, options.output, overwrite=overwrite)
     account = Account(options, material, findings, fitted, folded(model), held, honest)
     account.write_report(overwrite, console)
     journal.close()
     account.show(console)
-    return OK if fitted.classifier.solution_.converged else NOT_CONVERGED
+    return OK if fitted.classifier.solution_.status in FINE else NOT_CONVERGED
 
 
 def _check_one_label(options: Options) -> None:

@@ -14,7 +14,14 @@ from .label_sets import rebuilt_sets, sets_parts
 from .labeler import labeler_parts, rebuilt_labeler
 from .tagger import TAGGERS, rebuilt_tagger, tagger_parts
 
-__all__ = ["BEHIND_TABLES", "ESTIMATORS", "estimator_parts", "rebuilt_estimator"]
+__all__ = [
+    "BEHIND_TABLES",
+    "ESTIMATORS",
+    "REDUCTIONS",
+    "estimator_parts",
+    "is_reduction",
+    "rebuilt_estimator",
+]
 
 BEHIND_TABLES: dict[str, type] = {
     **CLASSIFIERS,
@@ -32,9 +39,31 @@ WAYS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }
 """Out, and back."""
 
+REDUCTIONS = ("OneVsOne", "OneVsRest", "OutputCode")
+"""What ``reduction`` stores; it is imported where one of these names occurs, because few files hold one."""
+
+
+def is_reduction(model: Any) -> bool:
+    """Whether this is a reduction that a file can hold.
+
+    >>> from argmax import OneVsRest, SoftmaxRegression
+    >>> from argmax.persist.estimator import is_reduction
+    >>> is_reduction(OneVsRest()), is_reduction(SoftmaxRegression())
+    (True, False)
+    """
+    if type(model).__name__ not in REDUCTIONS:
+        return False
+    from .reduction import REDUCTIONS as kinds
+
+    return type(model) in kinds.values()
+
 
 def estimator_parts(estimator: Any) -> tuple[dict[str, Any], Tensors]:
     """The document and the tensors of a fitted estimator."""
+    if is_reduction(estimator):
+        from .reduction import reduction_parts
+
+        return reduction_parts(estimator)
     out, _ = WAYS[type(estimator).__name__]
     parts: tuple[dict[str, Any], Tensors] = out(estimator)
     return parts
@@ -43,6 +72,10 @@ def estimator_parts(estimator: Any) -> tuple[dict[str, Any], Tensors]:
 def rebuilt_estimator(document: Any, tensors: Tensors, room: Room) -> Any:
     """The fitted estimator; its tensors are taken out of the others."""
     name = document.get("estimator") if isinstance(document, dict) else None
+    if name in list(REDUCTIONS):
+        from .reduction import rebuilt_reduction
+
+        return rebuilt_reduction(document, tensors, room)
     if name not in list(ESTIMATORS):
         raise ModelFileError("holds an estimator that this version does not have.")
     _, back = WAYS[name]

@@ -1,9 +1,9 @@
 """Models in files: ``save``, ``load``, ``describe``.
 
 A model is an estimator of this library, or ``Pipeline([(…, features.Table), (…, classifier)])``. What the
-file holds of a classifier is written in ``classifier.py``, of its calibration in ``calibrated.py``, of the
-others in ``label_sets.py``, ``labeler.py`` and ``tagger.py``, of a table in ``features/saved.py``;
-here they meet:
+file holds of a classifier is written in ``classifier.py``, of a reduction in ``reduction.py``, of their
+calibration in ``calibrated.py``, of the others in ``label_sets.py``, ``labeler.py`` and ``tagger.py``, of a
+table in ``features/saved.py``; here they meet:
 
     content   estimator, pipeline (None, or the names of its steps), and calibration if it is calibrated
     tensors   those of the estimator, and as table.… those of the table and its options as JSON
@@ -25,7 +25,14 @@ from . import container, strict
 from .checked import Room, same_keys, take
 from .classifier import CLASSIFIERS
 from .container import File, Tensors
-from .estimator import BEHIND_TABLES, ESTIMATORS, estimator_parts, rebuilt_estimator
+from .estimator import (
+    BEHIND_TABLES,
+    ESTIMATORS,
+    REDUCTIONS,
+    estimator_parts,
+    is_reduction,
+    rebuilt_estimator,
+)
 from .tagger import TAGGERS
 
 if TYPE_CHECKING:
@@ -43,7 +50,7 @@ for four bytes of the file, beyond what any file may have: a column has weights 
 def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Write a fitted model to a file that is safe to load, whole or not at all.
 
-    ``model`` is a fitted ``LinearClassifier`` or ``SoftmaxRegression``, or a ``Pipeline`` of a
+    ``model`` is a fitted classifier of argmax, a reduction over one, or a ``Pipeline`` of a
     ``features.Table`` and one of them, calibrated by scaling or not; a ``MultiLabelClassifier``, alone or
     behind a ``Table``; a ``GraphLabeler``; or a ``SequenceTagger`` or ``CRFTagger`` whose features are
     ``Templates`` or ``Given``. A file that exists is kept unless
@@ -89,13 +96,14 @@ def _parts(
     """The table and the estimator of a model, its calibration, and what else its pipeline has."""
     if type(model) is not Pipeline:
         estimator, calibrated = _bare(model)
-        if type(estimator) not in ESTIMATORS.values():
+        if type(estimator) not in ESTIMATORS.values() and not is_reduction(estimator):
             raise _refused(f"the model is a {type(estimator).__name__}")
-        check_is_fitted(estimator, "coef_")
+        check_is_fitted(estimator, "classes_")
         return None, estimator, calibrated, None
     wanted = [(Table,), (*BEHIND_TABLES.values(), _calibrated(model.steps[-1][1]))]
     for i, (name, step) in enumerate(model.steps):
-        if i >= len(wanted) or not isinstance(step, wanted[i]):
+        reduces = i == 1 and is_reduction(step)
+        if i >= len(wanted) or not (isinstance(step, wanted[i]) or reduces):
             raise _refused(f"step {name!r} of the pipeline is a {type(step).__name__}")
     if len(model.steps) != len(wanted):
         raise _refused("the pipeline ends after its first step")
@@ -104,12 +112,17 @@ def _parts(
             raise Unsupported(f"{name} of a pipeline cannot be stored. Use {name}=None.")
     (_, table), (last, step) = model.steps
     estimator, calibrated = _bare(step)
-    if type(estimator) not in BEHIND_TABLES.values():
+    if type(estimator) not in BEHIND_TABLES.values() and not is_reduction(estimator):
         raise _refused(f"step {last!r} of the pipeline calibrates a {type(estimator).__name__}")
     check_is_fitted(table)
-    check_is_fitted(estimator, "coef_")
+    check_is_fitted(estimator, "classes_")
     steps = [name for name, _ in model.steps]
     return table, estimator, calibrated, {"steps": steps, "verbose": bool(model.verbose)}
+
+
+def _classifies(estimator: Any) -> bool:
+    """Whether it may stand behind a table and be calibrated."""
+    return type(estimator) in CLASSIFIERS.values() or is_reduction(estimator)
 
 
 def _bare(model: Any) -> tuple[Any, Calibrated | None]:
@@ -122,7 +135,7 @@ def _bare(model: Any) -> tuple[Any, Calibrated | None]:
 
 def _calibrated(model: Any) -> Any:
     """The class Calibrated where it may matter: importing it takes longer than loading a small model."""
-    if isinstance(model, (Table, *ESTIMATORS.values())):
+    if isinstance(model, (Table, *ESTIMATORS.values())) or is_reduction(model):
         return ()
     from ..calibration import Calibrated
 
@@ -131,9 +144,10 @@ def _calibrated(model: Any) -> Any:
 
 def _refused(what: str) -> Unsupported:
     return Unsupported(
-        f"{what}. A model file holds {', '.join(ESTIMATORS)}, alone; or one of {', '.join(BEHIND_TABLES)} "
-        "after a features.Table in a Pipeline of two steps. Let features.Table prepare "
-        "the columns, or pickle the model for your own processes."
+        f"{what}. A model file holds {', '.join(ESTIMATORS)}, alone; or one of {', '.join(BEHIND_TABLES)}, "
+        f"or a reduction ({', '.join(REDUCTIONS)}) over a classifier of ours, alone or after a "
+        "features.Table in a Pipeline of two steps. Let features.Table prepare the columns, or pickle the "
+        "model for your own processes."
     )
 
 
@@ -160,7 +174,7 @@ def _model(file: File) -> Any:
     tensors, room = dict(file.tensors), Room(file.bytes)
     estimator = rebuilt_estimator(file.content["estimator"], tensors, room)
     if "calibration" in file.content:
-        if type(estimator) not in CLASSIFIERS.values():
+        if not _classifies(estimator):
             raise ModelFileError("has a calibration of what is no classifier.")
         from .calibrated import rebuilt_calibrated
 
@@ -169,7 +183,8 @@ def _model(file: File) -> Any:
         if tensors:
             raise ModelFileError(f"has a tensor {min(tensors)!r} that belongs to nothing.")
         return estimator
-    if type(_bare(estimator)[0]) not in BEHIND_TABLES.values():
+    behind = _bare(estimator)[0]
+    if type(behind) not in BEHIND_TABLES.values() and not is_reduction(behind):
         raise ModelFileError("has a pipeline that argmax did not write.")
     table = _table(tensors, min(OPTIONS, strict.TOKENS + file.bytes // 4))
     if table._state.encoding.width != estimator.n_features_in_:

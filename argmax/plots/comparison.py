@@ -61,5 +61,5 @@ def reductions_compared(X: Any = None, y: Any = None, C: float = 1.0) -> Any:
         right = [float(np.mean(answers[labels == label] == label)) for label in model.classes_]
         worst = int(np.argmin(right))
         share, label = np.mean(answers == labels), model.classes_[worst]
-        ax.set_title(f"{name}: {share:.0%} right, class {label} {right[worst]:.0%}", fontsize=9)
+        ax.set_title(f"{name}: {share:.1%} right, class {label} {right[worst]:.0%}", fontsize=9)
     return made

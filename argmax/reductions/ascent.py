@@ -43,13 +43,14 @@ def ascent(
     enough: Floats,
     seed: int,
     late: Callable[[int], bool],
+    fast: bool | None = None,
 ) -> Iterator[tuple[State, int, bool]]:
     """The state, the number of sweeps, and whether it is the last one; gaps up to ``enough`` (L,) will do.
 
     A state costs as much as two sweeps: it comes when it may be good enough, or when it is ``late``.
     """
     L = bits.code.shape[1]
-    shared = SharedRows(rows, L, intercept, crew, transposed=False)
+    shared = SharedRows(rows, L, intercept, crew, transposed=False, fast=fast)
     m, q, rng = bits.code[bits.y], _squares(rows), np.random.RandomState(seed)
     b = bits.log_odds if intercept else np.zeros(L)
     heavy = max(1.0, spread(rows, bits))

@@ -19,6 +19,7 @@ from ..estimators.learner import ADVICE, FINE
 from ..records import Floats, Ints, Rows, Solution
 from .bits import Bits
 from .intake import Given, some_rows
+from .subsets import minimise_subsets, scattered
 from .together import minimise
 
 __all__ = ["Bank", "Separate", "Together", "has_chances", "learn", "obstacle"]
@@ -34,6 +35,10 @@ class Bank(ABC):
     @abstractmethod
     def chances(self, X: Any) -> Floats:
         """P(bit = 1) (n, L)."""
+
+    @abstractmethod
+    def one(self, X: Any, problem: int) -> Floats:
+        """Margins (n,) of one problem."""
 
 
 @final
@@ -55,6 +60,9 @@ class Together(Bank):
     def chances(self, X: Any) -> Floats:
         return np.asarray(expit(self.scores(X)))
 
+    def one(self, X: Any, problem: int) -> Floats:
+        return np.asarray(X @ self.weights[:, problem] + self.intercept[problem])
+
 
 @final
 class Separate(Bank):
@@ -74,10 +82,11 @@ class Separate(Bank):
         return np.column_stack([_margins(model, X) for model in self.models])
 
     def chances(self, X: Any) -> Floats:
+        if self.stacked is not None:  # two classes of ours: σ of the margin, whatever the loss
+            return np.asarray(expit(self.scores(X)))
         return np.column_stack([model.predict_proba(X)[:, 1] for model in self.models])
 
     def one(self, X: Any, problem: int) -> Floats:
-        """Margins (n,) of one problem."""
         return _margins(self.models[problem], X)
 
 
@@ -133,17 +142,19 @@ def obstacle(base: Any) -> str | None:
 def _together(base: Any, rows: Rows, given: Given, code: Any) -> Together:
     settings = base._settings()
     n, (d, L) = len(rows), (rows.shape[1], code.shape[1])
+    weight = np.ones(1) if given.weight is None else given.weight
+    bits = Bits(code.astype(float), _shares(base, given, code), settings.C, given.y, weight)
+    apart = scattered(bits)
     checks.memory(
-        8.0 * (8 * n * L + 10 * d * L),
+        8.0 * (2 * d * L if apart else 8 * n * L + 10 * d * L),
         f"solving {L} problems of {n} rows and {d} features together",
         "Use together=False, or fewer problems.",
     )
-    weight = np.ones(1) if given.weight is None else given.weight
-    bits = Bits(code.astype(float), _shares(base, given, code), settings.C, given.y, weight)
     checks.total_weight(settings.C, np.broadcast_to(weight, n))
     limit = base.time_limit
+    solve = minimise_subsets if apart else minimise
     with settings.engine.open() as crew:
-        coef, intercept, solution = minimise(
+        coef, intercept, solution = solve(
             rows,
             bits,
             bool(base.fit_intercept),

@@ -31,13 +31,16 @@ __all__ = ["EXACT", "newton"]
 EXACT = 64
 """Features below which the Hessians themselves are formed: one product of all curvatures with X ⊗ X."""
 
+FEW = 4
+"""Problems below which a product of each is less work than forming X ⊗ X for all of them."""
+
 FACTOR = 3000
 """Features of dense rows up to which one factor preconditions all problems."""
 
 INNER = 50
 """Hessian products for one direction."""
 
-SAMPLE, LEAST, SETTLED = 12, 8000, 5
+SAMPLE, LEAST, SETTLED = 20, 8000, 5
 """A sample for Hessians: rows for each feature, rows at least, steps after which slow ones mean too small."""
 
 CHUNK = 2**15
@@ -52,10 +55,11 @@ def newton(
     enough: Floats,
     out_of_time: Callable[[], bool],
     start: State | None = None,
+    fast: bool | None = None,
 ) -> Iterator[tuple[State, int, bool]]:
     """The state after every step, their number, and whether it is the last; gaps up to ``enough`` will do."""
     L = bits.code.shape[1]
-    shared = SharedRows(rows, L, intercept, crew)
+    shared = SharedRows(rows, L, intercept, crew, fast=fast)
     table: Floats = shared.table()
     scores: Floats = np.zeros((shared.n, L))
     if start is not None:
@@ -127,16 +131,8 @@ class _Exact(_Directions):
         self.upper = np.triu_indices(self.X.shape[1])
 
     def __call__(self, active: Any, forcing: Floats) -> Floats:
-        state, side = self.state, self.X.shape[1]
-        L, (a, b) = state.scores.shape[1], self.upper
-        piece = max(CHUNK // len(a), 1)
-        flat = np.zeros((L, len(a)))
-        for first in range(0, len(self.X), piece):
-            rows = slice(first, first + piece)
-            flat += state.D[rows, :L].T @ (self.X[rows, a] * self.X[rows, b])
-        H = np.empty((L, side, side))
-        H[:, a, b] = H[:, b, a] = flat
-        diagonal = np.arange(side)
+        state, L = self.state, self.state.scores.shape[1]
+        H, diagonal = self._hessians(L), np.arange(self.X.shape[1])
         H[:, diagonal, diagonal] *= (
             1.0 + 1e-14
         )  # an intercept whose rows are all certain still curves
@@ -145,6 +141,21 @@ class _Exact(_Directions):
         direction = np.zeros_like(state.table)
         direction[:, :L] = np.linalg.solve(H, -state.gradient.T[:L, :, None])[:, :, 0].T
         return direction
+
+    def _hessians(self, L: int) -> Floats:
+        """Σ_i D_il x_i x_iᵀ (L, d [+ 1], d [+ 1])."""
+        X, D = self.X, self.state.D
+        if L < FEW:
+            return np.stack([(X * D[:, l, None]).T @ X for l in range(L)])
+        a, b = self.upper
+        piece = max(CHUNK // len(a), 1)
+        flat = np.zeros((L, len(a)))
+        for first in range(0, len(X), piece):
+            rows = slice(first, first + piece)
+            flat += D[rows, :L].T @ (X[rows, a] * X[rows, b])
+        H = np.empty((L, X.shape[1], X.shape[1]))
+        H[:, a, b] = H[:, b, a] = flat
+        return H
 
 
 @final
@@ -165,9 +176,12 @@ class _Truncated(_Directions):
         """Hessians from every ``stride``-th row."""
         shared, self.stride = self.state.shared, stride
         if stride > 1:
-            rows = np.ascontiguousarray(shared.rows[::stride])
+            # A sample is an estimate anyway: half the digits are enough for it, and twice as fast.
+            rows = np.ascontiguousarray(shared.rows[::stride], dtype=np.float32)
             layout = shared.layout
-            shared = SharedRows(rows, layout.labels, layout.intercept, shared.crew)
+            shared = SharedRows(
+                rows, layout.labels, layout.intercept, shared.crew, fast=shared.fast, precise=False
+            )
         self.sampled = shared
 
     def _prepare(self, active: Any) -> None:

@@ -7,21 +7,25 @@ from typing import Any, final
 import numpy as np
 
 from .. import checks
+from ..errors import Unsupported
 from ..records import Floats
 from . import codes, coupling
-from .banks import Bank, Separate, learn
+from .banks import Bank, has_chances, learn
 from .base import Reduction
 from .decoding import squashed
 from .intake import Given, count, some_rows
 
 __all__ = ["OneVsOne"]
 
+DECISIONS = "votes", "scores", "tournament", "probability"
+"""The rules that turn the answers of pairs into one."""
+
 
 @final
 class OneVsOne(Reduction):
     """k(k − 1)/2 binary problems h_ij, class i (+1) against class j (−1), each on the rows of those two.
 
-    Three ways to the answer. They are different rules, though slides often call the second one a vote:
+    Four ways to the answer. They are different rules, though slides often call the second one a vote:
 
     - "votes": class i has a vote for each j it beats, h_ij > 0 or h_ji ≤ 0. Ties go to the larger sum of
       scores.
@@ -29,19 +33,28 @@ class OneVsOne(Reduction):
       so has large scores, can outweigh all others.
     - "tournament": the first class meets the second, the winner the third, and so on: k − 1 evaluations
       a row instead of k(k − 1)/2. ``decision_function`` is the round in which a class left.
+    - "probability": the logarithm of ``predict_proba``.
+
+    ``predict`` always follows ``decision_function``. ``predict_proba`` couples the probabilities of all pairs
+    whatever the rule (as scikit-learn's ``SVC`` does), so its largest entry may be another class than the one
+    that won by votes, scores or tournament; with "probability" it never is.
 
     A pair with score 0 is won by its second class; classes that still tie go by their order in ``classes_``.
 
     Parameters
     ----------
     estimator : a classifier or regressor of argmax or scikit-learn; None: ``LinearClassifier()``
-    decision : "votes", "scores" or "tournament"
+    decision : "votes", "scores", "tournament" or "probability"
+    together : "auto", True or False
+        Solve all problems in one go, in threads, where the base is a linear log loss of ours; "auto" where it
+        can be done.
     n_jobs : int or None
-        Processes to fit in.
+        Processes for problems that are solved one by one.
 
     Attributes
     ----------
-    classes_, code_ (k, L), estimators_, n_features_in_
+    classes_, code_ (k, L), n_features_in_
+    coef_ (L, d), intercept_ (L,), solution_, where the problems were solved together; else estimators_
 
     Examples
     --------
@@ -49,26 +62,43 @@ class OneVsOne(Reduction):
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> model = OneVsOne().fit(X, y)
-    >>> len(model.estimators_), round(model.score(X, y), 2)
-    (3, 0.97)
+    >>> model.coef_.shape, round(model.score(X, y), 2)
+    ((3, 4), 0.97)
     >>> model.predict_proba(X[:1]).round(2)
     array([[0.98, 0.02, 0.  ]])
     """
 
     def __init__(
-        self, estimator: Any = None, decision: str = "votes", n_jobs: int | None = None
+        self,
+        estimator: Any = None,
+        decision: str = "votes",
+        together: bool | str = "auto",
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.decision = decision
+        self.together = together
         self.n_jobs = n_jobs
 
     def _learn(self, base: Any, given: Given) -> tuple[Any, Bank]:
-        checks.choice("decision", self.decision, ("votes", "scores", "tournament"))
+        self._decision(base)
         code = codes.all_pairs(len(given.classes))
-        return code, learn(base, given, code, False, self.n_jobs)
+        return code, learn(base, given, code, self.together, self.n_jobs)
+
+    def _decision(self, base: Any) -> str:
+        chosen: str = checks.choice("decision", self.decision, DECISIONS)
+        if chosen == "probability" and not has_chances(base):
+            raise Unsupported(
+                f"decision='probability' needs probabilities; {type(base).__name__} has none. Use "
+                "decision='votes' or 'scores'."
+            )
+        return chosen
 
     def _decide(self, X: Any) -> Floats:
-        decision = checks.choice("decision", self.decision, ("votes", "scores", "tournament"))
+        decision = self._decision(self._base())
+        if decision == "probability":
+            p = self._probabilities(self._bank.chances(X))
+            return np.log(np.maximum(p, np.finfo(float).tiny))
         if decision == "tournament":
             return self._tournament(X)
         scores = self._bank.scores(X)
@@ -81,7 +111,6 @@ class OneVsOne(Reduction):
 
     def _tournament(self, X: Any) -> Floats:
         """The round in which each class left; the last one standing, round k."""
-        assert isinstance(self._bank, Separate)
         k = len(self.code_)
         place = np.zeros((k, k), int)
         place[np.triu_indices(k, 1)] = np.arange(self.code_.shape[1])

@@ -47,19 +47,27 @@ class SharedRows:
     """
 
     def __init__(
-        self, rows: Rows, problems: int, intercept: bool, crew: Crew, transposed: bool = True
+        self,
+        rows: Rows,
+        problems: int,
+        intercept: bool,
+        crew: Crew,
+        transposed: bool = True,
+        fast: bool | None = None,
+        precise: bool = True,
     ) -> None:
         n, d = rows.shape
         self.rows, self.crew, self.n = rows, crew, n
         sparse = isinstance(rows, Csr)
         entries = rows.entries if isinstance(rows, Csr) else n * d
-        self.fast = compiled(entries * problems)
+        # Whoever solves many small problems decides for all of them; else the size does.
+        self.fast = compiled(entries * problems) if fast is None else fast
         self.layout = Full(
-            d, problems, intercept=intercept, sparse=sparse, precise=True, compiled=self.fast
+            d, problems, intercept=intercept, sparse=sparse, precise=precise, compiled=self.fast
         )
         # Transposed rows pay where many products follow; a single one is scattered row by row.
         self.across = _transposed(rows) if isinstance(rows, Csr) and transposed else None
-        self.parts = 1 if isinstance(rows, Csr) else min(PARTS, n)
+        self.parts = 1 if isinstance(rows, Csr) else min(PARTS, n, 1 + n * d * problems // BLOCK)
         size = max(BLOCK // max(problems, 1), 1)
         self.blocks = [slice(a, b) for a, b in pairwise([*range(0, n, size), n])]
 
@@ -83,7 +91,8 @@ class SharedRows:
 
     def scores(self, table: Floats) -> Floats:
         """X W + b (n, L)."""
-        weights, out = self.layout.weights(table.ravel()), np.empty((self.n, self.layout.labels))
+        weights = self.layout.weights(table.ravel(), self.layout.product_dtype(self.rows))
+        out = np.empty((self.n, self.layout.labels))
 
         def piece(block: slice) -> None:
             out[block] = self.layout.block_scores(Structures(self.rows[block]), weights).node

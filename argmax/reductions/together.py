@@ -38,8 +38,11 @@ def minimise(
     max_iter: int = 1000,
     time_limit: float | None = None,
     seed: int = 0,
+    fast: bool | None = None,
 ) -> tuple[Floats, Floats, Solution]:
     """coef (L, d), intercept (L,), and an account: objective and gap are sums over the problems.
+
+    ``fast`` says whether to use compiled code; None: where the problems are large enough for it.
 
     >>> import numpy as np
     >>> from argmax.engines import Threads
@@ -57,7 +60,7 @@ def minimise(
     def out_of_time() -> bool:
         return time_limit is not None and time.perf_counter() - began >= time_limit
 
-    steps = _steps(rows, bits, intercept, crew, tol * zero, seed, max_iter, out_of_time)
+    steps = _steps(rows, bits, intercept, crew, tol * zero, seed, max_iter, out_of_time, fast)
     for state, passes, over in steps:
         gap = state.gap
         seconds = time.perf_counter() - began
@@ -80,24 +83,27 @@ def _steps(
     seed: int,
     max_iter: int,
     out_of_time: Callable[[], bool],
+    fast: bool | None,
 ) -> Iterator[tuple[State, int, bool]]:
     """States of the ascent where it promises to be quick, else, or if it is not, of Newton's method."""
     sweeps, start = 0, None
-    if isinstance(rows, Csr) and _promising(rows, bits):
+    if isinstance(rows, Csr) and _promising(rows, bits, fast):
 
         def late(count: int) -> bool:
             return count >= min(max_iter, SWEEPS) or out_of_time()
 
-        for start, sweeps, over in ascent(rows, bits, intercept, crew, enough, seed, late):
+        for start, sweeps, over in ascent(rows, bits, intercept, crew, enough, seed, late, fast):
             yield start, sweeps, over
             if sweeps >= SWEEPS:
                 break
-    for state, steps, over in newton(rows, bits, intercept, crew, enough, out_of_time, start):
+    for state, steps, over in newton(rows, bits, intercept, crew, enough, out_of_time, start, fast):
         yield state, sweeps + steps, over
 
 
-def _promising(rows: Csr, bits: Bits) -> bool:
-    if rows.width < EXACT or not compiled(rows.entries * bits.code.shape[1]):
+def _promising(rows: Csr, bits: Bits, fast: bool | None) -> bool:
+    if fast is None:
+        fast = compiled(rows.entries * bits.code.shape[1])
+    if rows.width < EXACT or not fast:
         return False
     return spread(rows, bits) <= DUAL_LIMIT
 

@@ -36,6 +36,9 @@ from argmax import (
     MulticlassPerceptron,
     MulticlassSVM,
     MultiLabelClassifier,
+    OneVsOne,
+    OneVsRest,
+    OutputCode,
     SequenceTagger,
     SoftmaxRegression,
     load,
@@ -70,8 +73,18 @@ def seeds() -> list[tuple[bytes, Any]]:
         (Pipeline([("table", Table(kinds)), ("model", LinearClassifier())]).fit(frame, y), frame),
         (Pipeline([("t", hashed), ("m", SoftmaxRegression())]).fit(frame, y), frame),
     ]
-    every = [*models, *_margins(X, y), *_calibrated(X, y), *_sets(X, y), *_taggers(rng)]
+    every = [*models, *_margins(X, y), *_reductions(X, y), *_calibrated(X, y), *_sets(X, y)]
+    every += _taggers(rng)
     return [(_written(model), rows) for model, rows in every]
+
+
+def _reductions(X: Any, y: Any) -> list[tuple[Any, Any]]:
+    return [
+        (OneVsRest().fit(X, y), X),
+        (OneVsOne(MulticlassSVM(), decision="tournament").fit(X, y), X),
+        (OutputCode(code=[[1, 1], [-1, 1], [1, -1]], decoding="hamming").fit(X, y), X),
+        (Calibrated(OutputCode(LinearClassifier(C=2.0)), "temperature", cv=2).fit(X, y), X),
+    ]
 
 
 def _margins(X: Any, y: Any) -> list[tuple[Any, Any]]:

@@ -20,6 +20,9 @@ from argmax import (
     LinearClassifier,
     MulticlassSVM,
     MultiLabelClassifier,
+    OneVsOne,
+    OneVsRest,
+    OutputCode,
     SequenceTagger,
     SoftmaxRegression,
     save,
@@ -61,6 +64,14 @@ def models() -> dict[str, tuple[Any, Any]]:
         "hashed": (Pipeline([("t", hashed), ("m", SoftmaxRegression())]).fit(FRAME, Y), FRAME),
         "margin": (MulticlassSVM(cost=[[0, 2, 1], [1, 0, 1], [3, 1, 0]]).fit(X, Y), X),
         "calibrated": (Calibrated(SoftmaxRegression(), "vector", cv=2).fit(X, Y), X),
+        "rest": (
+            Pipeline([("t", Table(KINDS)), ("m", OneVsRest(SoftmaxRegression(C=2.0)))]).fit(
+                FRAME, Y
+            ),
+            FRAME,
+        ),
+        "pairs": (OneVsOne(MulticlassSVM(), decision="scores").fit(X, words), X),
+        "code": (OutputCode(code=[[1, 1, 0], [-1, 0, 1], [0, -1, -1]]).fit(X, Y), X),
         "sets": (MultiLabelClassifier(decoding="f1", C=3.0).fit(X, SETS), X),
         "named-sets": (Pipeline([("t", Table(KINDS)), ("m", named)]).fit(FRAME, SETS), FRAME),
         "graphs": (GraphLabeler(edges="potts").fit(GRAPHS, GRAPH_LABELS), GRAPHS),
@@ -84,14 +95,20 @@ def answers_of(model: Any, rows: Any) -> dict[str, Any]:
     if rows is SENTENCES:
         chances = np.concatenate(model.predict_marginals(rows)).tolist()
         return {**found, "labels": model.predict(rows), "probabilities": chances}
-    if isinstance(model, MulticlassSVM):
+    if isinstance(model, MulticlassSVM | OneVsOne):
         return {**found, "scores": model.decision_function(rows).tolist()}
     return {**found, "probabilities": model.predict_proba(rows).tolist()}
 
 
 def rows_of(name: str) -> Any:
     """The rows that the model of a file is asked about."""
-    kinds = {"table": FRAME, "hashed": FRAME, "tagger": SENTENCES, "templates": SENTENCES}
+    kinds = {
+        "table": FRAME,
+        "hashed": FRAME,
+        "rest": FRAME,
+        "tagger": SENTENCES,
+        "templates": SENTENCES,
+    }
     kinds |= {"named-sets": FRAME, "graphs": GRAPHS}
     return kinds.get(name.split("-", 2)[2], X)
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 from sklearn.linear_model import LogisticRegression
 
-from argmax import LinearClassifier, OneVsRest, OutputCode
+from argmax import LinearClassifier, OneVsOne, OneVsRest, OutputCode
 from argmax.checks import compressed
 from argmax.engines import Threads
 from argmax.reductions import codes, newton, of_code, pairwise, together
@@ -157,8 +157,32 @@ def test_a_sweep_of_ascent_raises_the_dual_and_keeps_its_weights_in_step():
     assert primal - values[-1] <= 1e-5 * primal
 
 
+@pytest.mark.parametrize("path", ["always", "never"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_pairs_on_their_own_rows_reach_the_optimum_of_fits_of_their_own(sparse, path, monkeypatch):
+    monkeypatch.setenv("ARGMAX_COMPILED", path)
+    X, y, rng = problem(5, n=150, d=70 if sparse else 6, sparse=sparse)
+    weight = rng.integers(1, 4, len(y)).astype(float)
+    base = LinearClassifier(tol=1e-9, class_weight="balanced", n_threads=2)
+    together = OneVsOne(base).fit(X, y, weight)
+    apart = OneVsOne(base, together=False).fit(X, y, weight)
+    assert together.solution_.status == "converged"
+    np.testing.assert_allclose(
+        together.coef_, np.vstack([m.coef_ for m in apart.estimators_]), atol=1e-4
+    )
+    total = sum(m.solution_.objective for m in apart.estimators_)
+    assert together.solution_.objective == pytest.approx(total, rel=1e-7)
+    np.testing.assert_allclose(together.predict_proba(X), apart.predict_proba(X), atol=1e-4)
+    for decision in ("votes", "scores", "tournament", "probability"):
+        answers = [m.set_params(decision=decision).predict(X) for m in (together, apart)]
+        assert np.array_equal(*answers)
+    assert np.array_equal(answers[0], together.predict_proba(X).argmax(axis=1))
+
+
+@pytest.mark.parametrize("path", ["always", "never"])
 @pytest.mark.parametrize("k", [2, 3, 6])
-def test_coupling_finds_the_probabilities_behind_the_bits(k):
+def test_coupling_finds_the_probabilities_behind_the_bits(k, path, monkeypatch):
+    monkeypatch.setenv("ARGMAX_COMPILED", path)
     rng = np.random.default_rng(k)
     p = rng.dirichlet(np.ones(k), size=20) + 1e-3
     p /= p.sum(axis=1, keepdims=True)
@@ -168,7 +192,35 @@ def test_coupling_finds_the_probabilities_behind_the_bits(k):
         code = codes.get(name, k)
         ones = p @ (code == 1)
         chance = ones / (ones + p @ (code == -1))
-        np.testing.assert_allclose(of_code(code, chance), p, atol=2e-4)
+        np.testing.assert_allclose(of_code(code, chance), p, atol=2e-6)
+
+
+@pytest.mark.parametrize("name", ["random_dense", "random_sparse", "all_pairs", "minimal"])
+def test_no_probabilities_have_bits_nearer_to_the_estimated_ones(name, monkeypatch):
+    rng, code = np.random.default_rng(0), codes.get(name, 7).astype(float)
+    chance = rng.beta(0.3, 0.3, (40, code.shape[1])).clip(1e-9, 1 - 1e-9)
+    monkeypatch.setenv("ARGMAX_COMPILED", "never")
+    plain = of_code(code, chance)
+    monkeypatch.setenv("ARGMAX_COMPILED", "always")
+    p = of_code(code, chance)
+
+    def divergence(p):
+        s, ones = p @ np.abs(code), p @ np.maximum(code, 0.0)
+        parts = ((chance, ones), (1.0 - chance, s - ones))
+        return sum((q * s * np.log(q * s / mass)).sum(axis=1) for q, mass in parts)
+
+    np.testing.assert_allclose(divergence(p), divergence(plain), atol=1e-6)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    assert (p >= 1e-7 / 7).all()
+    for spread in (
+        0.01,
+        0.1,
+        1.0,
+        10.0,
+    ):  # towards corners, edges and the middle, and some way there
+        for part in (1e-3, 0.1, 1.0):
+            other = (1 - part) * p + part * rng.dirichlet(np.full(7, spread), 40)
+            assert (divergence(p) <= divergence(other.clip(1e-12)) + 1e-6).all()
 
 
 def test_coupling_is_fair_to_inconsistent_pairs():

@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 GENERATED = {"_build", "_templates", "gallery", "generated"}  # not ours, or written by the build
+PICTURE = re.compile(r"gallery/images/sphx_glr_(plot_\w+)_(\d{3})\.png")
 
 PAGES = sorted(
     path
@@ -61,11 +62,20 @@ def links(text):
     return LINK.findall(CODE.sub("", FENCED.sub("", text)))
 
 
+def drawn(target):
+    """Whether the build makes this picture: the gallery numbers those that an example shows."""
+    found = PICTURE.fullmatch(target)
+    example = ROOT / "examples" / f"{found[1]}.py" if found else None
+    if example is None or not example.exists():
+        return False
+    return 1 <= int(found[2]) <= example.read_text(encoding="utf-8").count("plt.show()")
+
+
 def broken(page, text):
     """The internal links and includes of a page that lead nowhere."""
     wrong = []
     for target in links(text):
-        if re.match(r"[a-z][a-z0-9+.-]*:", target):
+        if re.match(r"[a-z][a-z0-9+.-]*:", target) or drawn(target):
             continue
         name, _, anchor = target.partition("#")
         path = (page.parent / name).resolve() if name else page
@@ -95,6 +105,12 @@ def test_every_toctree_entry_is_a_page():
 @pytest.mark.parametrize("page", PROSE, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_internal_link_leads_somewhere(page):
     assert broken(page, page.read_text(encoding="utf-8")) == []
+
+
+def test_a_picture_that_no_example_draws_is_seen():
+    assert drawn("gallery/images/sphx_glr_plot_reductions_001.png")
+    assert not drawn("gallery/images/sphx_glr_plot_reductions_009.png")
+    assert not drawn("gallery/images/sphx_glr_plot_nothing_001.png")
 
 
 def test_a_broken_link_is_seen():

@@ -38,7 +38,7 @@ BESIDE = {  # parts beside the pipeline, and what each may import
     | {"estimators"},  # a posterior around the mode that an estimator finds
     "data": FOUNDATION | {"features"},
     "persist": FOUNDATION
-    | {"costs", "features", "layouts", "spaces", "losses", "solvers", "estimators"}
+    | {"costs", "features", "layouts", "spaces", "losses", "solvers", "estimators", "reductions"}
     | {"calibration", "shift"},
 }
 LINE = {part for row in PIPELINE for part in row}

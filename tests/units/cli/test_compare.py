@@ -247,3 +247,21 @@ def test_many_pairs_are_tried_only_by_name():
     assert "11,175 pairs" in left_out["one_vs_one"]
     (only,), none = admitted(["one_vs_one"], classes=150, features=10_000)
     assert (only.name, none) == ("one_vs_one", {})
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120])
+def test_it_fits_the_window(argmax, place, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    found = argmax(
+        "compare",
+        place / "tickets.csv",
+        "--target",
+        "team",
+        "--methods",
+        "log,perceptron,one_vs_rest",
+    )
+    assert found.code == 0, found.err
+    tables = found.out[: found.out.index("How to read it")].split("\n\n")[1:]
+    assert all(len(line) <= columns for table in tables for line in table.splitlines())
+    assert "…" not in "".join(tables)
+    assert ("What they cost" in found.out) == (columns < 100)

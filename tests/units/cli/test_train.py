@@ -4,9 +4,11 @@ import os
 
 import numpy as np
 import pytest
+from sklearn.pipeline import Pipeline
 
 import argmax as library
 from argmax.cli import journal
+from argmax.cli.held import rows_of
 from argmax.data.samples import tickets
 
 
@@ -48,9 +50,42 @@ def test_it_writes_a_model_and_a_report_and_says_what_they_are_worth(trained, pl
 def test_a_loss_by_name(train, tmp_path):
     assert train("--loss", "ovr_log", "--C", "1").code == 0
     assert library.load(tmp_path / "other.argmax")[-1].loss == "ovr_log"
-    for name, says in (("hinge", "no probabilities"), ("hing", "loss must be one of")):
-        result = train("--loss", name, "--C", "1", name="none.argmax")
+    for given, says in (
+        (("--loss", "hing", "--C", "1"), "loss must be one of"),
+        (("--loss", "perceptron", "--C", "2"), "would ignore C=2.0"),
+    ):
+        result = train(*given, name="none.argmax")
         assert (result.code, says in result.err) == (2, True), result.err
+
+
+@pytest.mark.parametrize("loss", ["hinge", "perceptron", "pa1", "squared"])
+def test_a_loss_without_probabilities_gets_some(argmax, train, place, tmp_path, loss):
+    result = train("--loss", loss, *(["--C", "0.1"] if loss != "perceptron" else []))
+    assert result.code == 0, result.err
+    assert f"Scores of --loss {loss} are no probabilities until then" in result.out
+    path = tmp_path / "other.argmax"
+    model = library.load(path)
+    assert model[-1].estimator_.loss == loss
+    told = argmax("evaluate", path, place / "tickets.csv", "--target", "team", "--json").json
+    assert told["scores"]["Accuracy"]["low"] > told["scores"]["Accuracy"]["baseline"]
+    assert told["scores"]["Log-loss"]["value"] < told["scores"]["Log-loss"]["baseline"]
+    rows = argmax("predict", path, place / "tickets.csv", "--top", "1").out.splitlines()
+    assert rows[0] == "prediction,probability"
+
+
+def test_a_margin_without_calibration_is_told_what_to_do(argmax, model, place, tmp_path):
+    table = library.load(model)[0]
+    rows, labels, _ = rows_of(str(place / "tickets.csv"), "team", table.kinds_)
+    machine = library.MulticlassSVM(C=0.1).fit(table.transform(rows), labels)
+    path = tmp_path / "margin.argmax"
+    library.save(Pipeline([("table", table), ("classifier", machine)]), path)
+    result = argmax("predict", path, place / "tickets.csv")
+    assert result.code == 2
+    assert "Calibrate it with `argmax calibrate" in result.err
+    honest = tmp_path / "honest.argmax"
+    result = argmax("calibrate", path, place / "tickets.csv", "--target", "team", "-o", honest)
+    assert result.code == 0, result.err
+    assert argmax("predict", honest, place / "tickets.csv").code == 0
 
 
 def test_what_people_see(argmax, place, tmp_path):

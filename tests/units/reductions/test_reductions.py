@@ -194,6 +194,7 @@ def test_a_failed_fit_changes_nothing():
         (OneVsRest(together="yes"), InvalidInput, "together must be one of"),
         (OneVsRest(LinearClassifier(C=-1)), InvalidInput, "C must be greater than 0"),
         (OneVsOne(decision="luck"), InvalidInput, "decision must be one of"),
+        (OneVsOne(LinearSVC(), decision="probability"), Unsupported, "needs probabilities"),
         (OutputCode(decoding="viterbi"), InvalidInput, "decoding must be one of"),
         (OutputCode(LinearSVC(), decoding="probability"), Unsupported, "needs probabilities"),
         (OutputCode(code="gray"), InvalidInput, "code must be one of"),
