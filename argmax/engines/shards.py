@@ -174,6 +174,14 @@ class Shard:
         residual: Floats = self.slots.zeros("residual", (self.structures.nodes, width))
         return residual
 
+    def private_gradients(self) -> Floats:
+        """Memory for a gradient of each row part (parts, size), as the last task left it.
+
+        Kept for the next pass: new memory would come page by page, and threads queue for pages.
+        """
+        private: Floats = self.slots.zeros("gradients", (self.parts, self.layout.size))
+        return private
+
     def by_column(self, run: Run) -> Rows:
         """What an owner of features reads: sparse rows transposed (once), dense rows as they are."""
         rows = self.structures.rows

@@ -44,8 +44,9 @@ __all__ = [
 ]
 
 
-GRAM_ROWS, GRAM_VALUES, GRAM_TILES = 512, 2**15, 6
-"""Rows multiplied at once into a Gram matrix, or as many as have so many values; and the tiles on a side."""
+GRAM_ROWS, GRAM_VALUES, GRAM_TILES = 512, 2**15, 7
+"""Rows multiplied at once into a Gram matrix, or as many as have so many values; and the tiles on a side:
+7 · 8 / 2 of them are two rounds of sixteen threads, hardly a thread idle."""
 
 
 def _like(problem: Problem, node: Floats, scores: Scores) -> Scores:
@@ -103,27 +104,23 @@ def _evaluate_fused(
     from ..kernels import fused
 
     layout, d = problem.full, problem.full.features
-    blocks, parts = len(shard.blocks), shard.parts
+    blocks, parts, sparse = len(shard.blocks), shard.parts, shard.sparse
 
-    def arguments(structures: Structures, truth: Truth, nodes: slice) -> tuple[Any, ...]:
-        rows = (
-            csr_arguments(structures.rows)
-            if isinstance(structures.rows, Csr)
-            else (structures.rows,)
-        )
-        weight = _weight_or_one(truth.weight)
-        return (*rows, weights.W, weights.b, truth.labels, weight, ready, kept[nodes])
+    def arguments(block: int) -> tuple[Any, ...]:
+        rows, labels, weight, nodes = _answered(shard, block)
+        return (*rows, weights.W, weights.b, labels, weight, ready, kept[nodes])
 
     def gradient_of(out: Floats) -> tuple[Floats, Floats]:
         table = layout.matrix(out)
         return table[:d], (table[d, : layout.columns] if layout.intercept else table[0, :0])
 
-    def part(p: int) -> tuple[float, Floats]:
-        value, gradient = 0.0, np.zeros(layout.size)
+    def part(p: int) -> float:
+        value, gradient = 0.0, private[p]
+        gradient[:] = 0.0
         table, bias = gradient_of(gradient)
         for block in range(p * blocks // parts, (p + 1) * blocks // parts):
-            given = arguments(*shard.open(block))
-            if shard.sparse:
+            given = arguments(block)
+            if sparse:
                 value += fused.csr_log(*given, table, bias)
             elif weights.W.dtype == table.dtype:
                 value += fused.dense_log(*given, table, bias)
@@ -131,22 +128,40 @@ def _evaluate_fused(
                 small = np.zeros(table.shape, weights.W.dtype)
                 value += fused.dense_log(*given, small, bias)
                 table += small
-        return value, gradient
+        return value
 
     if not shard.by_columns:
-        return _sum_parts(crew.run(part, parts))
+        private = shard.private_gradients()
+        return _sum_parts(crew.run(part, parts), private)
     residual = shard.padded_residual(layout.width)
+    wide = layout.columns if layout.intercept else 0
 
     def rows_of(block: int) -> tuple[float, Floats]:
-        bias = np.zeros(layout.columns if layout.intercept else 0)
-        opened = shard.open(block)
-        return fused.csr_residuals(*arguments(*opened), residual[opened[2]], bias), bias
+        bias = np.zeros(wide)
+        nodes = _answered(shard, block)[-1]
+        return fused.csr_residuals(*arguments(block), residual[nodes], bias), bias
 
     pieces = crew.run(rows_of, blocks)
     gradient = _columns(shard, crew, problem, residual)
     for _, bias in pieces:
         gradient_of(gradient)[1][:] += bias
     return {"value": sum(value for value, _ in pieces), "gradient": gradient}
+
+
+def _answered(shard: Shard, block: int) -> tuple[tuple[Any, ...], Any, Floats, slice]:
+    """Of a block what a kernel takes: its rows, labels and weights; and where its nodes are.
+
+    Kept at the shard where it is in memory: while one thread gathers them, the others wait for the
+    interpreter's lock, and a pass may last no longer than a few milliseconds.
+    """
+
+    def make() -> tuple[tuple[Any, ...], Any, Floats, slice]:
+        structures, truth, nodes = shard.open(block)
+        rows = structures.rows
+        given = csr_arguments(rows) if isinstance(rows, Csr) else (rows,)
+        return given, truth.labels, _weight_or_one(truth.weight), nodes
+
+    return make() if shard.on_disk else shard.made(("answered", block), make)
 
 
 def curvature(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, direction: Floats) -> Sums:
@@ -537,25 +552,27 @@ def _adjoint(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) ->
     if shard.by_columns:
         return _adjoint_by_columns(shard, crew, problem, block_residual)
     layout, blocks, parts = problem.full, len(shard.blocks), shard.parts
+    private = shard.private_gradients()
 
-    def part(p: int) -> tuple[float, Floats]:
-        value, gradient = 0.0, np.zeros(layout.size)
+    def part(p: int) -> float:
+        value, gradient = 0.0, private[p]
+        gradient[:] = 0.0
         for block in range(p * blocks // parts, (p + 1) * blocks // parts):
             opened = shard.open(block)
             more, residual = block_residual(*opened)
             layout.adjoint(opened[0], residual, gradient)
             value += more
-        return value, gradient
+        return value
 
-    return _sum_parts(crew.run(part, parts))
+    return _sum_parts(crew.run(part, parts), private)
 
 
-def _sum_parts(pieces: list[tuple[float, Floats]]) -> Sums:
+def _sum_parts(values: list[float], private: Floats) -> Sums:
     """Values and private gradients, added in order."""
-    gradient = pieces[0][1]
-    for _, more in pieces[1:]:
+    gradient = private[0].copy()
+    for more in private[1:]:
         gradient += more
-    return {"value": sum(value for value, _ in pieces), "gradient": gradient}
+    return {"value": sum(values), "gradient": gradient}
 
 
 def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) -> Sums:
