@@ -182,6 +182,10 @@ class Shard:
         private: Floats = self.slots.zeros("gradients", (self.parts, self.layout.size))
         return private
 
+    def forget_gradients(self) -> None:
+        """Give back the memory of ``private_gradients``."""
+        self.slots.drop("gradients", None)
+
     def by_column(self, run: Run) -> Rows:
         """What an owner of features reads: sparse rows transposed (once), dense rows as they are."""
         rows = self.structures.rows

@@ -317,6 +317,7 @@ def gram(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, every: int, m
     """
     layout = problem.full
     side = layout.features + int(layout.intercept)
+    shard.forget_gradients()  # the matrix is where a fit needs most memory
     s, share = _row_curvature(shard, crew, problem, stamp, mean, every)
     total, d = np.zeros((side, side)), layout.features
     sample, c = shard.every(every), share.astype(shard.dtype)
