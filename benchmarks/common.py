@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,25 @@ class Neighbours:
             return ""
         warning = " NOT A QUIET MACHINE: do not trust these figures." if self.cores > 0.2 else ""
         return f"Other programs used {self.cores:.2f} cores meanwhile.{warning}"
+
+
+class Side:
+    """A process of one library's own, that is asked to do things: nobody's threads are in another's way.
+
+    ``prepare`` is called there first; it and what is asked for are functions of a module.
+    """
+
+    def __init__(self, prepare: Callable[..., None], *arguments: Any) -> None:
+        self._pool = get_context("spawn").Pool(1, prepare, arguments)
+
+    def ask(self, what: Callable[..., Any], *arguments: Any) -> Any:
+        return self._pool.apply(what, arguments)
+
+    def __enter__(self) -> Side:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.terminate()
 
 
 def child_environment(threads: int, **more: str) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import product
-from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from .common import (
     Check,
     Options,
     Outcome,
+    Side,
     median,
     note_ratio,
     per_call,
@@ -56,7 +56,7 @@ def run(options: Options) -> Outcome:
     rows = []
     for name in [name for name in SETS if not options.data or name in options.data]:
         progress(name)
-        with _Side(options, name) as ours, _Side(options, name) as theirs:
+        with Side(_prepare, options, name) as ours, Side(_prepare, options, name) as theirs:
             sides = dict(zip(SIDES, (ours, theirs), strict=True))
             for number, (what, floor) in enumerate(ours.ask(_described)):
                 rounds = 3 if options.quick else ROUNDS
@@ -70,22 +70,6 @@ def run(options: Options) -> Outcome:
     columns = ["", "argmax µs", "range", "scikit-learn µs", "range", "peer/us"]
     table("Prediction, microseconds a call", columns, rows)
     return outcome
-
-
-class _Side:
-    """A process with the data and both models, that is asked to time one of them."""
-
-    def __init__(self, options: Options, name: str) -> None:
-        self._pool = get_context("spawn").Pool(1, _prepare, (options, name))
-
-    def ask(self, what: Callable[..., Any], *arguments: Any) -> Any:
-        return self._pool.apply(what, arguments)
-
-    def __enter__(self) -> _Side:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._pool.terminate()
 
 
 _work: list[tuple[str, Calls, float | None]] = []  # of a side's process

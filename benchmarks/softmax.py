@@ -76,7 +76,8 @@ Medians of runs taken in turn"""
 RULES = {
     True: ": 7 where a run takes less than 2 s, 3 otherwise. --full: a peer is cut at its limit alone.",
     False: ": 7 where a run takes less than 2 s, 3 up to 30 s, 1 beyond (--full: 3). A peer is cut at\n"
-    "5 times the best peer's time to 1e-6, but not before 10 s or 60 times ours (--full: at its limit).",
+    "twice the best peer's time to 1e-6, but not before 10 s or half as much again as the promise allows it\n"
+    '(--full: at its limit); "> 20" means cut after 20 s.',
 }
 
 
@@ -226,13 +227,14 @@ def more_rounds(race: Race, options: Options) -> None:
 
 
 def _allowance(race: Race, limit: float) -> float:
-    """Enough to rank the peer and to judge every promise: 5 times the best peer, 60 times us."""
+    """Enough to know that a peer is not the best, and to judge every promise."""
     value = race.values()[-1]
     best = [reach.seconds for e in race.others if (reach := e.reach(value)).times]
     us = race.ours.reach(value).seconds
     if not best or math.isinf(us):
         return limit
-    return min(limit, max(5.0 * min(best), 60.0 * us, 10.0))
+    promised = max((floor for floor, _ in FLOORS.get(race.case.table.name, ())), default=10.0)
+    return min(limit, max(2.0 * min(best), 1.5 * promised * us, 10.0))
 
 
 def _rounds(seconds: float, options: Options) -> int:
