@@ -46,11 +46,12 @@ def rising(rows: Rows) -> list[Curve]:
     hits, ptr = _hits(rows)
     groups = _by_kernel(rows, hits, ptr) if rows.fast else _by_sorting(rows, hits, ptr)
     edge = 0.5 / (rows.total + 1.0)
-    return [_curve(*(part[at : at + m + 1] for part in groups), edge, rows.fast)
-            for at, m in zip(ptr[:-1] + np.arange(len(ptr) - 1), np.diff(ptr), strict=True)]  # fmt: skip
+    starts = ptr + np.arange(len(ptr))  # a column has one group more than hits
+    parts = [tuple(part[a:b] for part in groups) for a, b in pairwise(starts)]
+    return [_curve(part, edge, rows.fast) for part in parts]
 
 
-Groups = tuple[Floats, Floats, Floats, Floats]
+Groups = tuple[Floats, ...]
 """Of the groups of all columns, one after another: weight, weight of the hits, first and last score."""
 
 
@@ -105,10 +106,9 @@ def _firsts(hits: Floats, ptr: Ints, bottom: Floats) -> Floats:
     return np.insert(hits, ptr[:-1], bottom)
 
 
-def _curve(
-    mass: Floats, happened: Floats, first: Floats, last: Floats, edge: float, fast: bool
-) -> Curve:
+def _curve(groups: tuple[Floats, ...], edge: float, fast: bool) -> Curve:
     """Groups pooled to blocks. A block is flat from its first score to its last: two knots, or one."""
+    mass, happened, first, last = groups
     if fast:
         from ..kernels import isotonic
 

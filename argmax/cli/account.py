@@ -19,6 +19,7 @@ from .findings import SEVERITIES, Finding
 from .fitting import Fitted
 from .held import Held
 from .material import Material
+from .tried import show_tried
 
 if TYPE_CHECKING:
     from ..calibration import Calibrated
@@ -155,15 +156,9 @@ class Account:
         return None if found is None else found.log_loss
 
     def _say_calibration(self, console: Console) -> None:
-        if self._tried is None:
-            return
-        console.heading("Calibrating, on rows that were left out of a fit")
-        best = min(self._tried.values())
-        rows = [
-            [name, f"{loss:.4f}", "chosen" if loss == best else ""]
-            for name, loss in self._tried.items()
-        ]
-        console.table(["method", ">log-loss", ""], rows)
+        if self._tried is not None:
+            title = "Calibrating, on rows that were left out of a fit"
+            show_tried(title, self._tried, None, console)
 
     def _say_ending(self, console: Console) -> None:
         options = self.options

@@ -14,7 +14,6 @@ from ..errors import InvalidInput, NotConverged
 from .console import Console
 from .fitting import Fitted
 from .rows import Rows
-from .selection import LOOSE
 
 __all__ = ["calibrated"]
 
@@ -38,8 +37,9 @@ def calibrated(rows: Rows, fitted: Fitted, console: Console) -> Calibrated:
 
 
 def _trial(classifier: Any, part: tuple[Any, Any]) -> Any:
+    """The classifier of some of the rows: solved as closely, so that where it starts does not show."""
     trial = copy.copy(classifier)
-    trial.set_params(tol=max(classifier.tol, LOOSE), warm_start=True)
+    trial.set_params(warm_start=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         return trial.fit(*part)

@@ -19,7 +19,7 @@ from .reading import reading
 
 __all__ = ["chosen", "of_sequences"]
 
-TWOFOLD = ("check", "train", "predict", "evaluate", "explain", "shift")
+TWOFOLD = ("check", "train", "predict", "evaluate", "explain", "calibrate", "shift")
 TAGGERS = ("SequenceTagger", "CRFTagger")
 
 

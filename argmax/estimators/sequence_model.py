@@ -6,10 +6,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks, passes
-from ..errors import InvalidInput, Unsupported
+from ..errors import InvalidInput, NoProbabilities, Unsupported
 from ..layouts import Pairs
 from ..records import Floats, Ints, Scores, Structures
 from ..spaces import Chain, constraints
@@ -18,6 +19,13 @@ from .learner import Learner
 from .sequences import Labels, as_lists, as_sparse, check_offsets
 
 __all__ = ["SequenceModel"]
+
+LEAST = 1e-300
+"""The smallest share that is told apart from none."""
+
+
+def _log_odds(p: float) -> float:
+    return float(logit(np.clip(p, LEAST, 1.0 - 2.0**-53)))
 
 
 class SequenceModel(Learner):
@@ -70,20 +78,47 @@ class SequenceModel(Learner):
         assert stack.offsets is not None
         return as_lists(self.classes_, codes, stack.offsets)
 
-    def predict_marginals(self, X: Any, *, lengths: Any = None) -> list[Floats]:
-        """P(label | sequence) of each token: an array (tokens, labels) for each sequence."""
+    def _check_probabilities(self, asked: str) -> None:
+        """Refuse a question about P(y | x) where the loss does not estimate it."""
+        loss = self._loss()
+        if not loss.probabilities:
+            raise NoProbabilities(
+                f"{asked}: the scores of loss {loss.name!r} are no probabilities. Wrap the tagger in "
+                "calibration.CalibratedTagger, or use loss='log'."
+            )
+
+    def _shares(self, X: Any, lengths: Any) -> list[Floats]:
         space, scores = self._scores(X, lengths)
         p = space.marginals(scores)[1].node
         assert scores.offsets is not None
         return [p[a:b] for a, b in pairwise(scores.offsets.tolist())]
 
+    def decision_function(self, X: Any, *, lengths: Any = None) -> list[Floats]:
+        """Scores of the labels of each token: an array (tokens, labels) for each sequence.
+
+        log Σ exp(score(y)) of the label sequences y that have the label there, less that of all. With "log"
+        this is log P(label | sequence); with a loss that estimates no probabilities it ranks labels, and is
+        what ``calibration.CalibratedTagger`` makes probabilities of. No score is below log 1e-300.
+        """
+        return [np.log(np.maximum(p, LEAST)) for p in self._shares(X, lengths)]
+
+    def predict_marginals(self, X: Any, *, lengths: Any = None) -> list[Floats]:
+        """P(label | sequence) of each token: an array (tokens, labels) for each sequence."""
+        self._check_probabilities("predict_marginals")
+        return self._shares(X, lengths)
+
     def predict_top_k(
         self, X: Any, k: int, *, lengths: Any = None
     ) -> list[list[tuple[list[Any], float]]]:
-        """The k most probable label sequences of each sequence, with their probabilities."""
+        """The k most probable label sequences of each sequence, with their probabilities.
+
+        With a loss that estimates no probabilities these are the k best, and the numbers are nan.
+        """
         space, scores = self._scores(X, lengths)
         labels, values = space.top_k(scores, k)
         probability = np.exp(values - space.logz(scores).value)
+        if not self._loss().probabilities:
+            probability[:] = np.nan
         offsets = scores.offsets
         assert offsets is not None
         found = [as_lists(self.classes_, np.maximum(row, 0), offsets) for row in labels]
@@ -98,6 +133,7 @@ class SequenceModel(Learner):
 
     def predict_minimum_risk(self, X: Any, *, lengths: Any = None) -> list[list[Any]]:
         """The labels with the fewest expected errors, instead of the most probable sequence."""
+        self._check_probabilities("predict_minimum_risk")
         space, scores = self._scores(X, lengths)
         assert scores.offsets is not None
         return as_lists(self.classes_, space.posterior(scores).labels, scores.offsets)
@@ -106,6 +142,7 @@ class SequenceModel(Learner):
         self, X: Any, n: int = 1, *, lengths: Any = None, random_state: Any = None
     ) -> list[list[list[Any]]]:
         """n label sequences for each sequence, drawn from P(y | x)."""
+        self._check_probabilities("sample")
         space, scores = self._scores(X, lengths)
         rng = np.random.default_rng(random_state)
         draws = space.sample(scores, checks.positive_integer("n", n), rng)
@@ -115,6 +152,7 @@ class SequenceModel(Learner):
 
     def log_likelihood(self, X: Any, y: Any, *, lengths: Any = None) -> Floats:
         """log P(y | x) of each sequence; −inf where a label was never seen or is not allowed."""
+        self._check_probabilities("log_likelihood")
         space, scores = self._scores(X, lengths)
         assert scores.offsets is not None
         codes, known = self._codes(y, scores.offsets)
@@ -145,7 +183,16 @@ class SequenceModel(Learner):
         self, X: Any, *, lengths: Any = None
     ) -> list[list[tuple[int, int, str, float]]]:
         """The spans that ``predict`` marks: (first token, the one behind the last, type, probability)."""
+        self._check_probabilities("span_confidence")
         return decoding.spans(self, X, lengths)
+
+    def span_scores(
+        self, X: Any, *, lengths: Any = None
+    ) -> list[list[tuple[int, int, str, float]]]:
+        """The same spans with scores, log p − log(1 − p) of the share p that a span has as labels have theirs
+        in ``decision_function``: of any loss, to be calibrated."""
+        found = decoding.spans(self, X, lengths)
+        return [[(*span[:3], float(_log_odds(span[3]))) for span in spans] for spans in found]
 
     def explain(
         self, X: Any, *, lengths: Any = None, top: int = 10

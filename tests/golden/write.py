@@ -23,7 +23,8 @@ from argmax import (
     save,
     solvers,
 )
-from argmax.calibration import Calibrated
+from argmax.calibration import Calibrated, CalibratedTagger
+from argmax.calibration.tagger import token_scores
 from argmax.features import Table, Templates
 from argmax.persist.container import SCHEMA
 
@@ -38,6 +39,7 @@ FRAME = {
 }
 SENTENCES = [["the", "dog", "barks"], ["a", "Hund", "schläft"], ["dogs", "bark"], ["the", "dog"]]
 TAGS = [["D", "N", "V"], ["D", "N", "V"], ["N", "V"], ["D", "N"]]
+SPANS = [["O", "B-X", "O"], ["O", "B-X", "O"], ["B-X", "O"], ["O", "B-X"]]
 KINDS = {"size": "number", "city": "category", "note": "text"}
 
 
@@ -55,6 +57,13 @@ def models() -> dict[str, tuple[Any, Any]]:
         "hashed": (Pipeline([("t", hashed), ("m", SoftmaxRegression())]).fit(FRAME, Y), FRAME),
         "margin": (MulticlassSVM(cost=[[0, 2, 1], [1, 0, 1], [3, 1, 0]]).fit(X, Y), X),
         "calibrated": (Calibrated(SoftmaxRegression(), "vector", cv=2).fit(X, Y), X),
+        "curves": (Calibrated(SoftmaxRegression(), "isotonic", cv=2).fit(X, Y), X),
+        "calibrated-tagger": (
+            CalibratedTagger(
+                SequenceTagger(loss="perceptron", max_iter=3), "temperature", cv=2
+            ).fit(SENTENCES, SPANS),
+            SENTENCES,
+        ),
         "tagger": (CRFTagger(constraints=[("V", "D")]).fit(SENTENCES, TAGS), SENTENCES),
         "templates": (
             SequenceTagger(
@@ -69,8 +78,12 @@ def answers_of(model: Any, rows: Any) -> dict[str, Any]:
     """What a model says of these rows: labels of tokens with chances, chances of classes, or scores."""
     found = {"classes": model.classes_.tolist()}
     if rows is SENTENCES:
-        chances = np.concatenate(model.predict_marginals(rows)).tolist()
-        return {**found, "labels": model.predict(rows), "probabilities": chances}
+        chances = [np.exp(scores) for scores in token_scores(model, rows)]
+        return {
+            **found,
+            "labels": model.predict(rows),
+            "probabilities": np.concatenate(chances).tolist(),
+        }
     if isinstance(model, MulticlassSVM):
         return {**found, "scores": model.decision_function(rows).tolist()}
     return {**found, "probabilities": model.predict_proba(rows).tolist()}
@@ -78,8 +91,16 @@ def answers_of(model: Any, rows: Any) -> dict[str, Any]:
 
 def rows_of(name: str) -> Any:
     """The rows that the model of a file is asked about."""
-    kinds = {"table": FRAME, "hashed": FRAME, "tagger": SENTENCES, "templates": SENTENCES}
-    return kinds.get(name.split("-", 2)[2], X)
+    if "tagger" in name or name.endswith("templates"):
+        return SENTENCES
+    return FRAME if name.endswith(("table", "hashed")) else X
+
+
+def labels_of(name: str, classes: Any) -> Any:
+    """Labels of these rows to fit the model again with, in as many kinds as it knows."""
+    if rows_of(name) is SENTENCES:
+        return SPANS if "calibrated" in name else TAGS
+    return classes[np.arange(20) % len(classes)]
 
 
 def main() -> None:
