@@ -18,7 +18,7 @@ from ..tags import Tags, is_tag
 from .calibrated import widened
 from .selection import calibrator, chosen
 
-__all__ = ["CalibratedTagger", "span_scores", "token_scores"]
+__all__ = ["CalibratedTagger", "is_tagger", "span_scores", "token_scores"]
 
 FOLDS = 5
 Span = tuple[int, int, str, float]
@@ -154,6 +154,13 @@ class CalibratedTagger(MetaEstimatorMixin, BaseEstimator):
         """Share of the tokens whose label is predicted."""
         check_is_fitted(self, "calibrator_")
         return float(self.estimator_.score(X, y, lengths=lengths))
+
+
+def is_tagger(model: Any) -> bool:
+    """Whether a model labels sequences: it has scores of spans, or probabilities of tokens."""
+    return any(
+        callable(getattr(model, name, None)) for name in ("span_scores", "predict_marginals")
+    )
 
 
 def token_scores(model: Any, X: Any, lengths: Any = None) -> list[Floats]:

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from .. import checks
 from ..calibration import Calibrated
 from ..calibration.calibrated import scores_of
-from ..calibration.tagger import token_scores
+from ..calibration.tagger import is_tagger, token_scores
 from ..decisions import cost_table
 from ..errors import InvalidInput
 from ..metrics import Interval, proportion
@@ -133,7 +133,7 @@ def diagnose(
     (True, True)
     """
     X, y = validation
-    if callable(getattr(model, "predict_marginals", None)):
+    if is_tagger(model):
         return _of_scores(
             *_tokens(model, X, y, target, seed), model.classes_, None, cost, None, seed
         )

@@ -147,7 +147,7 @@ def test_tokens_and_spans_become_honest(tagger):
     assert model.predict(X_new[:3]) == model.estimator_.predict(X_new[:3])
     truth = np.array([label for labels in y_new for label in labels])
     p = np.concatenate(model.predict_marginals(X_new))
-    raw = np.concatenate(model.estimator_.predict_marginals(X_new))
+    raw = np.exp(np.concatenate(model.estimator_.decision_function(X_new)))
     losses = [metrics.log_loss(truth, table, model.classes_) for table in (p, raw)]
     assert losses[0] <= losses[1] + 0.01
     spans = [(s, labels) for s, labels in zip(model.span_confidence(X_new), y_new, strict=True)]
