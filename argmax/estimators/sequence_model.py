@@ -103,7 +103,7 @@ class SequenceModel(Learner):
 
     @property
     def predict_marginals(self) -> Callable[..., list[Floats]]:
-        """P(label | sequence) of each token of (X, *, lengths): an array (tokens, labels) for each sequence."""
+        """P(label | sequence) of the tokens of (X, *, lengths): an array (tokens, labels) a sequence."""
         return self._probable("predict_marginals", self._shares)
 
     def _shares(self, X: Any, *, lengths: Any = None) -> list[Floats]:
