@@ -2,7 +2,9 @@
 
 The same models on the same folds are given to ``Calibrated`` and to ``CalibratedClassifierCV`` with each of
 its methods; the one of the least log loss on the test rows is its best, chosen with hindsight, which ours is
-not. The difference is of the same test rows, or sentences, resampled together.
+not. The difference is of the same test rows, or sentences, resampled together. Several models have a lower
+log loss than one, whatever calibrates them; so both sides answer with the mean over the folds (scikit-learn's
+default), and then both with one model of all rows (ours).
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import lzma
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
@@ -54,22 +56,22 @@ def run(options: Options) -> Outcome:
         say(f"Left out: {reason}")
         return outcome
     say(EXPLANATION)
-    rows, below = [], 0
-    names = [name for name in (*SETS, TOKENS) if not options.data or name in options.data]
-    for name in names:
+    rows, below = [], []
+    for name in [name for name in (*SETS, TOKENS) if not options.data or name in options.data]:
         progress(name)
         with quietly():
-            found = _tokens(options) if name == TOKENS else _table(name, options)
-        apart = found.apart()
-        rows.append([name, *found.cells(), str(apart)])
-        outcome.figures.append({"what": name, **found.figures(), "difference": str(apart)})
-        verdict = "met" if apart.low <= 0 else "not met"
-        outcome.checks.append(Check(f"log loss, {name}", str(apart), "≤ 0", verdict))
-        below += apart.value < 0
-    columns = ["", "auto chose", "s", "log loss", *METHODS, "auto − best"]
+            for found in _tokens(options) if name == TOKENS else _table(name, options):
+                apart, what = found.apart(), f"{name}, {found.models}"
+                rows.append([what, *found.cells(), str(apart)])
+                outcome.figures.append({"what": what, **found.figures(), "difference": str(apart)})
+                verdict = "met" if apart.low <= 0 else "not met"
+                outcome.checks.append(Check(f"log loss, {what}", str(apart), "≤ 0", verdict))
+                below.append(apart.value < 0)
+    columns = ["", "auto chose", "s", "auto", *METHODS, "auto − best"]
     table("Held-out log loss after calibration", columns, rows)
-    most = "met" if 2 * below > len(names) else "not met"
-    outcome.checks.append(Check("sets where it is below", f"{below} of {len(names)}", "most", most))
+    figure, most = f"{sum(below)} of {len(below)}", 2 * sum(below) > len(below)
+    verdict = "met" if most else "not met"
+    outcome.checks.append(Check("comparisons where it is below", figure, "most", verdict))
     return outcome
 
 
@@ -77,6 +79,7 @@ def run(options: Options) -> Outcome:
 class Found:
     """Log losses of parts of the test data, which are resampled whole: of each part its sum and its size."""
 
+    models: str  # how many answer, on both sides
     chosen: str
     seconds: float
     ours: Any  # (parts,)
@@ -104,20 +107,24 @@ def _mean(sizes: Any, sums: Any) -> float:
 # Rows
 
 
-def _table(name: str, options: Options) -> Found:
+def _table(name: str, options: Options) -> Iterator[Found]:
     X, y, X_test, y_test = _split(data.load(name, options.quick), options.full)
     model = Remembered(MulticlassSVM(C=SETS[name]))
     folds = StratifiedKFold(min(FOLDS, np.bincount(y).min()), shuffle=True, random_state=0)
-    classes, theirs = model.fit(X, y).classes_, {}
-    for method in METHODS:
-        progress(f"{name}, {method}")
-        peer = CalibratedClassifierCV(model, method=method, cv=folds).fit(X, y)
-        theirs[method] = _losses(y_test, peer.predict_proba(X_test), classes)
-    progress(f"{name}, auto")
-    seconds, ours = _timed(lambda: Calibrated(model, cv=folds).fit(X, y))
-    own = _losses(y_test, ours.predict_proba(X_test), classes)
+    classes = model.fit(X, y).classes_
+    for ensemble, models in ((True, "folds"), (False, "one model")):
+        theirs = {}
+        for method in METHODS:
+            progress(f"{name}, {models}, {method}")
+            peer = CalibratedClassifierCV(model, method=method, cv=folds, ensemble=ensemble)
+            theirs[method] = _losses(y_test, peer.fit(X, y).predict_proba(X_test), classes)
+        progress(f"{name}, {models}, auto")
+        honest = Calibrated(model, cv=folds, ensemble=ensemble)
+        seconds, ours = _timed(lambda honest=honest: honest.fit(X, y))
+        own = _losses(y_test, ours.predict_proba(X_test), classes)
+        chosen = ours.selection_.name
+        yield Found(models, chosen, seconds, own, theirs, np.ones(len(y_test)))
     Remembered.fits.clear()
-    return Found(ours.selection_.name, seconds, own, theirs, np.ones(len(y_test)))
 
 
 def _split(given: data.Table, full: bool) -> tuple[Any, Any, Any, Any]:
@@ -166,7 +173,7 @@ class Remembered(ClassifierMixin, BaseEstimator):
 # Tokens
 
 
-def _tokens(options: Options) -> Found:
+def _tokens(options: Options) -> Iterator[Found]:
     """A CRF learned on half of the sentences and calibrated on the others, by both."""
     learn, calibrate, test = _sentences(SENTENCES if options.quick else None)
     model = CRFTagger().fit(*learn)
@@ -177,19 +184,18 @@ def _tokens(options: Options) -> Found:
     def by_sentence(p: Any) -> Any:
         return np.add.reduceat(_losses(truth, p, model.classes_), starts)
 
-    given, known = _logs(model, calibrate[0]), np.concatenate(calibrate[1])
-    asked, theirs = _logs(model, test[0]), {}
+    given, known = (
+        np.concatenate(model.decision_function(calibrate[0])),
+        np.concatenate(calibrate[1]),
+    )
+    asked, theirs = np.concatenate(model.decision_function(test[0])), {}
     for method in METHODS:
         progress(f"{TOKENS}, {method}")
         frozen = FrozenEstimator(Scored().fit(given, known))
         peer = CalibratedClassifierCV(frozen, method=method).fit(given, known)
         theirs[method] = by_sentence(peer.predict_proba(asked))
     own = by_sentence(np.concatenate(ours.predict_marginals(test[0])))
-    return Found(ours.selection_.name, seconds, own, theirs, sizes)
-
-
-def _logs(model: Any, X: Any) -> Any:
-    return np.log(np.maximum(np.concatenate(model.predict_marginals(X)), 1e-300))
+    yield Found("one model", ours.selection_.name, seconds, own, theirs, sizes)
 
 
 @final

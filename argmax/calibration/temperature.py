@@ -98,7 +98,8 @@ class Temperature(Scaling):
 class BiasCorrected(Penalised):
     """softmax(scores / T + b): a temperature, and a number for each class.
 
-    The least log loss of all rows plus ``penalty`` ½‖b‖². It is the safe choice before priors of classes are changed.
+    The least log loss of all rows plus ``penalty`` ½‖b‖². It is the safe choice before priors of classes are
+    changed.
 
     Parameters
     ----------
