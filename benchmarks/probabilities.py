@@ -169,6 +169,9 @@ class Remembered(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Any:
         return self.fitted_.decision_function(X)
 
+    def predict(self, X: Any) -> Any:
+        return self.fitted_.predict(X)
+
 
 # Tokens
 
