@@ -21,11 +21,12 @@ from .common import (
 
 COMPARISONS = (
     "main_job", "softmax", "svm", "online", "reductions", "tagging", "predict", "features", "memory",
-    "larger", "cold_start", "calibration", "probabilities", "threads",
+    "larger", "cold_start", "calibration", "probabilities", "multilabel", "threads",
 )  # fmt: skip
 SETS = (
     "mnist", "20news", "clinc150", "letter", "satimage", "letter-scaled", "satimage-scaled", "tickets",
     "conll2000", "ewt-upos", "ewt-xpos", "wnut17", "mac_morpho",
+    "emotions", "scene", "yeast", "enron", "bibtex", "delicious",
 )  # fmt: skip
 CORES_FOR_SCALING = 4
 

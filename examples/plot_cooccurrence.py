@@ -8,7 +8,7 @@ Several labels a row, joined by the tree of Chow and Liu, and the weights of its
 import matplotlib.pyplot as plt
 import numpy as np
 
-from argmax import MultiLabelClassifier
+from argmax import MultiLabelClassifier, plots
 
 NAMES = ["bus", "car", "street", "tree", "beach", "sea"]
 rng = np.random.default_rng(0)
@@ -27,25 +27,29 @@ Y = np.stack([bus, car, street, tree, beach, sea], axis=1).astype(int)
 
 held = X[500:], Y[500:]
 for pairs in ("none", "tree"):
-    model = MultiLabelClassifier(pairs=pairs).fit(X[:500], Y[:500])
+    model = MultiLabelClassifier(pairs=pairs, labels=NAMES).fit(X[:500], Y[:500])
     print(
         f"{pairs}: all labels right {model.score(*held):.3f}, "
         f"log-likelihood a row {model.log_likelihood(*held).mean():.3f}"
     )
 
 # %%
-# Red edges join labels that make each other likelier, blue ones those that do not get along.
+# Red lines join labels that make each other likelier, blue ones those that do not get along.
 
-angles = np.linspace(0, 2 * np.pi, len(NAMES), endpoint=False)
-places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-figure, axis = plt.subplots(figsize=(5, 4.4), layout="constrained")
-for (a, b), weight in zip(model.pairs_, model.pair_weights_, strict=True):
-    color = "tab:red" if weight > 0 else "tab:blue"
-    axis.plot(*places[[a, b]].T, color=color, linewidth=1 + 2 * abs(weight), zorder=1)
-    axis.text(*places[[a, b]].mean(axis=0), f"{weight:+.1f}", fontsize=8)
-axis.scatter(*places.T, s=1400, color="white", edgecolor="gray", zorder=2)
-for name, (x, y) in zip(NAMES, places, strict=True):
-    axis.text(x, y, name, ha="center", va="center", fontsize=9, zorder=3)
-axis.set_axis_off()
-axis.margins(0.2)
+plots.cooccurrence(model)
+plt.show()
+
+# %%
+# What the joint model knows and one classifier a label cannot: a car that is hard to see is likelier beside a
+# bus. The same row, its bus more and more certain.
+
+row = np.zeros((9, 6))
+row[:, 0] = np.linspace(-2.0, 6.0, 9)  # evidence for the bus alone
+p = model.predict_proba(row)
+figure, axis = plt.subplots(figsize=(5.2, 3.2), layout="constrained")
+for j in (0, 1, 2):
+    axis.plot(row[:, 0], p[:, j], marker=".", label=NAMES[j])
+axis.set_xlabel("evidence for a bus")
+axis.set_ylabel("probability")
+axis.legend(fontsize=8)
 plt.show()

@@ -30,7 +30,14 @@ TABLE = "CSV, TSV, JSON lines, Parquet, svmlight, CoNLL or CoNLL-U, plain or com
 
 Data = Annotated[str, Argument(metavar="DATA", help=f"{TABLE}; - is standard input.")]
 Model = Annotated[str, Argument(metavar="MODEL", help="A file that `argmax train` wrote.")]
-Target = Annotated[str | None, Option(metavar="COLUMN", help="The column to predict.")]
+Target = Annotated[
+    str | None,
+    Option(metavar="COLUMN,…", help="The column to predict; several columns of 0 and 1: labels."),
+]
+Labels = Annotated[
+    str,
+    Option(metavar="auto|none|DELIMITER", help="What stands between several labels in --target."),
+]
 Kinds = Annotated[
     list[str],
     Option(metavar="COLUMN=KIND,…", help="What columns are: number, category, text, id or ignore."),
@@ -133,7 +140,7 @@ def _demo(
     """The main job from end to end, on built-in data.
 
     Writes a table of support tickets and a file of tagged sentences into a new folder, then runs check,
-    train, evaluate and explain on both.
+    train, evaluate and explain on both; and segments a noisy picture with weights that it learns.
     """
     _run(context, json, quiet)
 
@@ -146,6 +153,7 @@ def _check(
         str | None, Argument(metavar="TEST", help="Rows to judge by: looked at for overlap.")
     ] = None,
     target: Target = None,
+    labels: Labels = "auto",
     kinds: Kinds = [],  # noqa: B006, typer copies it
     read: Read = [],  # noqa: B006
     json: Json = False,
@@ -166,6 +174,7 @@ def _train(
     context: typer.Context,
     data: Data,
     target: Target = None,
+    labels: Labels = "auto",
     output: Annotated[
         str, Option("--output", "-o", metavar="FILE", help="Where the model goes.")
     ] = "model.argmax",
@@ -189,6 +198,14 @@ def _train(
         str,
         Option(metavar="NAME", help="log, softmax_margin, ovr_log; sequences: perceptron as well."),
     ] = "log",
+    pairs: Annotated[
+        str | None,
+        Option(metavar="tree|none|all", help="Several labels: which of them are joined."),
+    ] = None,
+    decoding: Annotated[
+        str | None,
+        Option(metavar="argmax|hamming|f1", help="Several labels: which set is the answer."),
+    ] = None,
     constraints: Annotated[
         str, Option(metavar="auto|BIO|BILOU|none", help="Sequences: which labels may follow.")
     ] = "auto",
@@ -222,9 +239,9 @@ def _train(
 ) -> None:
     """Learn a model from a file and judge it.
 
-    A table gives a classifier, tagged sequences (CoNLL) give a tagger. Some rows are held out, C is chosen on
-    a part of the others, and the model is fitted on all of those. What the model is worth is measured on the
-    rows held out, and written into a report.
+    A table gives a classifier, of one label a row or of several; tagged sequences (CoNLL) give a tagger. Some
+    rows are held out, C is chosen on a part of the others, and the model is fitted on all of those. What the
+    model is worth is measured on the rows held out, and written into a report.
 
     Exit code 3 if the fit did not converge: the model is written and usable all the same.
     """
@@ -324,6 +341,7 @@ def _evaluate(
     target: Annotated[
         str | None, Option(metavar="COLUMN", help="The column of the labels, if it is not plain.")
     ] = None,
+    labels: Labels = "auto",
     report: Annotated[str | None, Option(metavar="FILE", help="Write a report here.")] = None,
     cost: Annotated[
         str | None,

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from ..data import Source
 from .console import Console, Stage, count
 from .findings import ERROR, Finding, in_order
+from .label_sets.reading import target_of as several_labels
 from .outcome import FINDINGS, OK
 from .reading import lacking, opened, read_as, shown_kinds, target_of
 from .survey import Survey
@@ -24,9 +25,14 @@ def run(
     kinds: list[str],
     read: list[str],
     console: Console,
+    labels: str = "auto",
 ) -> int:
     """Look at DATA, and at TEST beside it; the exit code is 1 if there is a finding of severity error."""
     source = opened(data, kinds, read)
+    if (several := several_labels(source, target, labels)) is not None:
+        from .label_sets.check import run as run_on_sets
+
+        return run_on_sets(source, several, test, read, console)
     label = target_of(source, target)
     survey = _looked_at(source, label, console)
     findings = survey.findings()
@@ -92,10 +98,15 @@ def _show(
 
 
 def show_classes(
-    counts: dict[str, int], target: str, console: Console, one: str = "class", rows: str = "rows"
+    counts: dict[str, int],
+    target: str,
+    console: Console,
+    one: str = "class",
+    rows: str = "rows",
+    total: int | None = None,
 ) -> None:
-    """The classes and their rows."""
-    total = max(sum(counts.values()), 1)
+    """The classes and their rows; ``total`` are all rows, where one may have several classes or none."""
+    total = max(sum(counts.values()) if total is None else total, 1)
     title = count(len(counts), one).partition(" ")[2].capitalize()
     console.heading(f"{title} of {target}: {len(counts):,}")
     shown = list(counts.items())[:MOST_CLASSES]

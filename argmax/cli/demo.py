@@ -1,13 +1,17 @@
-"""``argmax demo``: the main jobs from end to end, on tables and sentences that the library writes itself."""
+"""``argmax demo``: the main jobs from end to end, on tables, sentences and a picture that come with it."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import runpy
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from ..data.corpus import write_sentences
@@ -18,6 +22,7 @@ from .check import run as check
 from .console import Console
 from .evaluate import run as evaluate
 from .explain import run as explain
+from .outcome import OK
 from .sequences.check import run as check_sequences
 from .sequences.evaluate import run as evaluate_tagger
 from .sequences.explain import run as explain_tagger
@@ -25,6 +30,9 @@ from .sequences.train import run as train_tagger
 from .train import run as train
 
 __all__ = ["run"]
+
+SCRIPT = Path(__file__).parent / "segmentation.txt"
+"""Written beside the data as segmentation.py: there is no command for graphs."""
 
 ROWS, NEW = 2000, 500
 SENTENCES = 1000
@@ -41,11 +49,12 @@ COMMANDS = (
     "argmax train tagged.conll -o tagger.argmax --report tagging.html",
     "argmax evaluate tagger.argmax new.conll",
     "argmax explain tagger.argmax new.conll --row 3",
+    "python segmentation.py",
 )
 
 
 def run(output: str | None, console: Console) -> int:
-    """Check, train, evaluate, explain, calibrate; every command is printed as it would be typed."""
+    """Check, train, evaluate, explain, calibrate, segment; every command is printed as it would be typed."""
     folder = _folder(output)
     results: list[dict[str, Any]] = []
     with contextlib.chdir(folder):
@@ -53,9 +62,10 @@ def run(output: str | None, console: Console) -> int:
         write_tickets("new.csv", NEW, seed=1)
         write_sentences("tagged.conll", SENTENCES, seed=0)
         write_sentences("new.conll", NEW, seed=1)
+        shutil.copyfile(SCRIPT, "segmentation.py")
         console.say(
-            f"{ROWS:,} support tickets and {SENTENCES:,} tagged sentences to learn from, and {NEW} new ones "
-            f"of each, in {folder}"
+            f"{ROWS:,} support tickets and {SENTENCES:,} tagged sentences to learn from, {NEW} new ones of "
+            f"each, and a picture to segment, in {folder}"
         )
         steps = _steps()
         status = max(_step(command, steps[command], results, console) for command in COMMANDS)
@@ -84,7 +94,7 @@ def _folder(output: str | None) -> str:
 def _steps() -> dict[str, Callable[[Console], int]]:
     """What each command calls."""
     read: list[str] = []
-    checked, trained, evaluated, explained, calibrated, *on_sentences = COMMANDS
+    checked, trained, evaluated, explained, calibrated, *on_sentences, segmented = COMMANDS
     return {
         checked: lambda console: check("tickets.csv", "new.csv", "team", [], read, console),
         trained: lambda console: train(console, data="tickets.csv", target="team", typed=trained),
@@ -104,6 +114,7 @@ def _steps() -> dict[str, Callable[[Console], int]]:
             console,
         ),
         **_sentence_steps(on_sentences),
+        segmented: _segment,
     }
 
 
@@ -120,6 +131,19 @@ def _sentence_steps(commands: list[str]) -> dict[str, Callable[[Console], int]]:
         ),
         explained: lambda console: explain_tagger(model, new, 3, 15, [], console),
     }
+
+
+def _segment(console: Console) -> int:
+    """Run the script that was written, here and now: its output, and its main numbers."""
+    said = io.StringIO()
+    with console.stage("Segmenting a picture") as stage, contextlib.redirect_stdout(said):
+        found = runpy.run_path("segmentation.py")
+        stage.done = "Segmented a picture"
+    for line in said.getvalue().splitlines():
+        console.say(line)
+    names = ("right_before", "right_after", "slack")
+    console.result({"picture": found["picture"].source} | {name: found[name] for name in names})
+    return OK
 
 
 def _step(

@@ -26,7 +26,7 @@ from .models import columns_of, loaded, rows_for
 from .outcome import OK
 from .reading import opened
 
-__all__ = ["Explanation", "run"]
+__all__ = ["Explanation", "Term", "entries", "of_text", "row_of", "run", "show_row"]
 
 
 class Term(NamedTuple):
@@ -74,7 +74,7 @@ class Explanation:
         names = [str(name) for name in classifier.classes_.tolist()]
         order = np.argsort(-scores, kind="stable")
         best, other = int(order[0]), _rival(names, order, against)
-        columns, values = _entries(x)
+        columns, values = entries(x)
         weights = _difference(classifier.coef_, best, other)[columns]
         shares = weights * values
         terms = tuple(
@@ -106,7 +106,7 @@ def _difference(weights: Floats, one: int, other: int) -> Floats:
     return np.asarray(weights[one] - weights[other])
 
 
-def _entries(x: Any) -> tuple[Any, Floats]:
+def entries(x: Any) -> tuple[Any, Floats]:
     """The columns of a row that are not zero, and their values."""
     if sp.issparse(x):
         row = sp.csr_array(x)
@@ -140,10 +140,10 @@ def run(
     """Explain one row of a file, or one text."""
     fitted = loaded(model)
     if row is None and not os.path.exists(what) and what != "-":
-        given, source = _of_text(fitted, what), None
+        given, source = of_text(fitted, what), None
     else:
         source = what
-        given = _row(fitted, what, row or 0, read)
+        given = row_of(fitted, what, row or 0, read)
     found = Explanation.of(fitted, given, against)
     _show(found, given, top, console)
     told = {"model": model, "data": source, "row": None if source is None else row or 0}
@@ -151,7 +151,7 @@ def run(
     return OK
 
 
-def _row(model: Any, data: str, row: int, read: Sequence[str]) -> Batch:
+def row_of(model: Any, data: str, row: int, read: Sequence[str]) -> Batch:
     """One row of a file, as the model reads it."""
     source, seen = opened(data, read=read, once=True), 0
     for batch in rows_for(model, source):
@@ -167,7 +167,7 @@ def _row(model: Any, data: str, row: int, read: Sequence[str]) -> Batch:
     )
 
 
-def _of_text(model: Any, text: str) -> Batch:
+def of_text(model: Any, text: str) -> Batch:
     """A row whose one text column says this; whatever else the model reads is missing."""
     kinds = columns_of(model)
     texts = [name for name, kind in kinds.items() if kind == "text"]
@@ -194,11 +194,16 @@ def _of_text(model: Any, text: str) -> Batch:
     )
 
 
-def _show(found: Explanation, row: Batch, top: int, console: Console) -> None:
+def show_row(row: Batch, console: Console) -> None:
+    """What the row says, column by column."""
     for name, column in row.columns.items():
         value = column[0] if isinstance(column, (Strings, np.ndarray)) else None
         if value is not None and value == value:
             console.say(f"{name}: {_shortened(value)}")
+
+
+def _show(found: Explanation, row: Batch, top: int, console: Console) -> None:
+    show_row(row, console)
     console.heading(
         f"{found.answer} ({found.probabilities[found.answer]:.1%}) rather than "
         f"{found.rival} ({found.probabilities[found.rival]:.1%})"

@@ -18,7 +18,7 @@ from .journal import Journal
 from .rows import Rows
 from .selection import GRID, LOOSE, Choice, chosen, take
 
-__all__ = ["Fitted", "cluster", "fit"]
+__all__ = ["Fitted", "cluster", "fit", "follower"]
 
 EASY = 10.0
 """C up to which a fit may start anywhere. Beyond, sparse rows are all but separable: weights of other rows
@@ -51,7 +51,7 @@ def fit(
     classifier, choice = LinearClassifier(solver=solver, **parameters), None
     if C is None:
         with console.stage("Choosing C") as stage:
-            choice = chosen(rows, copy.copy(classifier), journal, limit, stage, _follower(stage))
+            choice = chosen(rows, copy.copy(classifier), journal, limit, stage, follower(stage))
             stage.done = f"Chose C = {choice.C:g} of {len(choice.trials)} tried"
         C, taken["choose C"] = choice.C, stage.seconds
     with console.stage("Fitting") as stage:
@@ -60,7 +60,7 @@ def fit(
         for step in [*steps[len(journal.steps) :], C]:
             left = None if limit is None else max(0.0, limit - (time.monotonic() - began))
             tol = parameters["tol"] if step == C else max(parameters["tol"], LOOSE)
-            follow = _follower(stage)(f"C = {step:g}")
+            follow = follower(stage)(f"C = {step:g}")
             classifier.set_params(C=step, tol=tol, time_limit=left)
             _fit(classifier, rows, [*journal.keeper(), follow])
             if step != C:
@@ -85,7 +85,7 @@ def _fit(classifier: Any, rows: Rows, callbacks: list[Any]) -> None:
         classifier.fit(*rows.whole())
 
 
-def _follower(stage: Stage) -> Callable[[str], Callable[[Any], None]]:
+def follower(stage: Stage) -> Callable[[str], Callable[[Any], None]]:
     """Makes callbacks that tell a stage how far a fit is."""
 
     def follow(what: str) -> Callable[[Any], None]:

@@ -69,7 +69,12 @@ def _model(found: dict[str, Any]) -> dict[str, Any]:
     classes = found["classes"]
     facts |= {
         "estimator": f"{found['estimator']}, loss {parameters.get('loss', 'log')}, C = {parameters['C']:g}",
-        "classes": f"{len(classes):,}: {', '.join(map(str, classes[:8]))}{', …' if len(classes) > 8 else ''}",
+        **_classes(classes, found["estimator"] == "MultiLabelClassifier"),
+        **(
+            {"joined": f"{found['tensors']['pairs'][1]:,} pairs"}
+            if "pairs" in found["tensors"]
+            else {}
+        ),
         "features": f"{found['features']:,}",
         **_calibration(found["calibration"]),
         "why it stopped": "learned piece by piece" if solution is None else solution["message"],
@@ -81,6 +86,12 @@ def _model(found: dict[str, Any]) -> dict[str, Any]:
         columns = found["table"]["columns"]
         facts |= {f"column {column['name']}": column["kind"] for column in columns}
     return facts
+
+
+def _classes(classes: list[Any], several: bool) -> dict[str, str]:
+    more = ", …" if len(classes) > 8 else ""
+    told = f"{len(classes):,}: {', '.join(map(str, classes[:8]))}{more}"
+    return {"labels" if several else "classes": told}
 
 
 def _calibration(told: dict[str, Any] | None) -> dict[str, str]:

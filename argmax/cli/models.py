@@ -8,22 +8,23 @@ from sklearn.pipeline import Pipeline
 
 from ..data import Source
 from ..errors import Unsupported
+from ..estimators import MultiLabelClassifier
 from ..estimators.base import Classifier
 from ..persist import load
 from ..records import Batch
 from .reading import lacking, read_as
 
-__all__ = ["bare", "columns_of", "folded", "loaded", "rows_for"]
+__all__ = ["bare", "columns_of", "folded", "loaded", "rows_for", "set_model"]
 
 
 def loaded(path: str) -> Pipeline:
     """The model of a file, its calibration folded in; one that reads arrays instead of tables is refused."""
-    return folded(_pipeline(path))
+    return folded(_one_label(path))
 
 
 def bare(path: str) -> Pipeline:
     """The model of a file as it was before it was calibrated."""
-    model = _pipeline(path)
+    model = _one_label(path)
     (first, table), (last, step) = model.steps
     if isinstance(step, Classifier):
         return model
@@ -44,6 +45,23 @@ def folded(model: Pipeline) -> Pipeline:
             "Python with argmax.load, or calibrate it anew with `argmax calibrate`."
         )
     return Pipeline([(first, table), (last, step.estimator_.read_out(step.calibrator_.readout_))])
+
+
+def set_model(path: str) -> Pipeline:
+    """The model of a file that answers with sets of labels."""
+    model = _pipeline(path)
+    assert isinstance(model[-1], MultiLabelClassifier), "the header said so"
+    return model
+
+
+def _one_label(path: str) -> Pipeline:
+    model = _pipeline(path)
+    if isinstance(model[-1], MultiLabelClassifier):
+        raise Unsupported(
+            f"{path!r} answers with sets of labels, and this command is for one label a row. Such models are "
+            "for predict, evaluate, explain and info."
+        )
+    return model
 
 
 def _pipeline(path: str) -> Pipeline:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from typing import IO, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any, Protocol, final
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from .models import loaded, rows_for
 from .outcome import OK
 from .reading import opened
 
-__all__ = ["run"]
+__all__ = ["Answers", "run", "to_stdout", "written"]
 
 Lines = Callable[[Any, Floats], Iterator[str]]
 """The lines for some rows, from their classes (k,) and probabilities (n, k)."""
@@ -55,28 +55,39 @@ def run(
     else:
         header, lines = _form(fitted.classes_, proba, top, as_json)
     with console.stage(f"Predicting {answers.path}") as stage:
+        answers.lines = lines
         if output is None:
-            _to_stdout(header, lines, answers, stage)
+            to_stdout(header, answers, stage)
         else:
-            write = _written(header, lines, answers, stage)
-            replace_file(output, write, overwrite=force)
+            replace_file(output, written(header, answers, stage), overwrite=force)
         stage.done = f"Answered {count(answers.rows, 'row')} of {answers.path}"
     answers.warn(console)
     return OK
 
 
+class Answers(Protocol):
+    """Lines for the rows of a file, batch by batch, and how many rows there were."""
+
+    rows: int
+
+    def __iter__(self) -> Iterator[Iterable[str]]: ...
+
+
+@final
 class _Answers:
-    """Probabilities of the rows of a file, batch by batch."""
+    """Lines from the probabilities of the rows of a file, batch by batch."""
+
+    lines: Lines
 
     def __init__(self, model: Any, source: Any) -> None:
         self.model, self.source, self.rows = model, source, 0
         self.path = source.path
         self._batches = rows_for(model, source)  # raises now if a column is not there
 
-    def __iter__(self) -> Iterator[Floats]:
+    def __iter__(self) -> Iterator[Iterable[str]]:
         for batch in self._batches:
             self.rows += len(batch)
-            yield self.model.predict_proba(batch)
+            yield self.lines(self.model.classes_, self.model.predict_proba(batch))
 
     def warn(self, console: Console) -> None:
         """Say what the model had never seen, or had to fill in."""
@@ -92,22 +103,22 @@ class _Answers:
 # Where answers go
 
 
-def _to_stdout(header: str, lines: Lines, answers: _Answers, stage: Any) -> None:
+def to_stdout(header: str, answers: Answers, stage: Any) -> None:
+    """Every line as soon as it is there: whoever reads them may be waiting."""
     sys.stdout.write(header)
-    for probabilities in answers:
-        sys.stdout.writelines(lines(answers.model.classes_, probabilities))
-        sys.stdout.flush()  # whoever reads them may be waiting
+    for lines in answers:
+        sys.stdout.writelines(lines)
+        sys.stdout.flush()
         stage.update(f"{answers.rows:,} rows")
 
 
-def _written(
-    header: str, lines: Lines, answers: _Answers, stage: Any
-) -> Callable[[IO[bytes]], None]:
+def written(header: str, answers: Answers, stage: Any) -> Callable[[IO[bytes]], None]:
+    """What writes the same lines into a file."""
+
     def write(stream: IO[bytes]) -> None:
         stream.write(header.encode())
-        for probabilities in answers:
-            text = "".join(lines(answers.model.classes_, probabilities))
-            stream.write(text.encode())
+        for lines in answers:
+            stream.write("".join(lines).encode())
             stage.update(f"{answers.rows:,} rows")
 
     return write

@@ -13,6 +13,7 @@ from ..records import Batch
 
 __all__ = [
     "SEQUENCES",
+    "SHORT",
     "TABLES",
     "kinds_of",
     "lacking",

@@ -1,7 +1,9 @@
-"""Tables or sequences: decided here, once, before a command begins.
+"""Tables or sequences, and one label or several: decided here, once, before a command begins.
 
 ``check`` and ``train`` look at their file, the others at what their model was trained on. The commands for
-sequences are in ``sequences``, under the same names as those for tables here.
+sequences are in ``sequences``, those for models of several labels a row in ``label_sets``, under the same
+names as those for tables here. (Whether a table has several labels a row is seen when it is open: ``check``
+and ``train`` of tables hand it over themselves.)
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from .reading import reading
 __all__ = ["chosen", "of_sequences"]
 
 TWOFOLD = ("check", "train", "predict", "evaluate", "explain", "calibrate", "shift")
+OF_MODELS = ("predict", "evaluate", "explain")
 TAGGERS = ("SequenceTagger", "CRFTagger")
+SETS = "MultiLabelClassifier"
 
 
 def chosen(
@@ -30,14 +34,17 @@ def chosen(
 
     An option that was ``typed`` and that the module does not take is an error, and never ignored.
     """
-    tagged = command in TWOFOLD and of_sequences(options)
-    module = import_quickly(
-        f"{__package__}.sequences.{command}" if tagged else f"{__package__}.{command}"
-    )
+    kind, other, package = "tables", "sequences", ""
+    if command in OF_MODELS:
+        other = "sequences or several labels a row"
+    if command in TWOFOLD and of_sequences(options):
+        kind, other, package = "sequences", "tables", ".sequences"
+    elif command in OF_MODELS and estimator_of(options["model"]) == SETS:
+        kind, other, package = "several labels a row", "one label a row", ".label_sets"
+    module = import_quickly(f"{__package__}{package}.{command}")
     taken = _taken(module)
     for name in sorted(typed):
         if name in options and name not in taken:
-            kind, other = ("sequences", "tables") if tagged else ("tables", "sequences")
             raise InvalidInput(
                 f"--{name.replace('_', '-')} is for {other}, and this is a command on {kind}. Leave it out."
             )

@@ -22,7 +22,7 @@ from .console import Stage
 from .material import Material
 from .splitting import Draws
 
-__all__ = ["InFiles", "InMemory", "Rows"]
+__all__ = ["FEW", "STRETCH", "InFiles", "InMemory", "Rows"]
 
 STRETCH = 5
 """One row in five is for choosing C."""

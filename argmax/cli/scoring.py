@@ -19,7 +19,7 @@ from .batches import selected
 from .console import Console, count
 from .held import Held
 
-__all__ = ["as_json", "evaluation", "feature_names", "in_spans", "show"]
+__all__ = ["as_json", "evaluation", "feature_names", "in_spans", "previews", "show"]
 
 BLOCK = 2**16
 """Rows scored at a time."""
@@ -71,7 +71,7 @@ def evaluation(model: Any, held: Held, **facts: Any) -> Evaluation:
         truth=held.labels,
         probabilities=_probabilities(model, held),
         rows=held.rows,
-        previews=_previews(held),
+        previews=previews(held),
         model=Model.of(estimator, names),
         features=_Features(table, held),
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -93,7 +93,8 @@ def in_spans(held: Held) -> Iterator[Batch]:
         yield Batch({name: column[start:stop] for name, column in batch.columns.items()})
 
 
-def _previews(held: Held) -> Lines | None:
+def previews(held: Held) -> Lines | None:
+    """What the rows held say, if they say something."""
     columns = held.batch.columns
     return None if any(isinstance(c, Csr) for c in columns.values()) else Lines(columns)
 

@@ -12,14 +12,13 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Protocol, final
 
 from ..errors import NotConverged
 from .console import Stage
 from .journal import Journal
-from .rows import Rows
 
-__all__ = ["Choice", "GRID", "LOOSE", "chosen", "take"]
+__all__ = ["Choice", "GRID", "LOOSE", "Trials", "chosen", "take"]
 
 GRID = tuple(10.0**power for power in range(-3, 4))
 
@@ -33,6 +32,18 @@ SHARE = 0.6
 """Of a time limit, what trials may take."""
 
 
+class Trials(Protocol):
+    """What trials are fitted on and judged by."""
+
+    folds: int
+
+    def part(self, fold: int) -> tuple[Any, Any]:
+        """X and y of the rows that a trial is fitted on."""
+
+    def loss(self, fold: int, model: Any) -> float:
+        """How surprised it is at the others."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -44,7 +55,7 @@ class Choice:
 
 
 def chosen(
-    rows: Rows,
+    rows: Trials,
     estimator: Any,
     journal: Journal,
     limit: float | None,
@@ -93,7 +104,7 @@ def _is_over(trials: list[tuple[float, float]]) -> bool:
 class _Path:
     """One model for each fold, taken from C to C."""
 
-    def __init__(self, rows: Rows, estimator: Any, last: Any) -> None:
+    def __init__(self, rows: Trials, estimator: Any, last: Any) -> None:
         self._rows = rows
         self._parts = [rows.part(fold) for fold in range(rows.folds)]
         self._models = [copy.copy(estimator) for _ in self._parts]

@@ -16,7 +16,7 @@ from .findings import ERROR, NOTE, WARNING, Finding
 from .fingerprints import Bits, of_column, of_rows
 from .leaks import suspects
 
-__all__ = ["Labels", "Survey"]
+__all__ = ["RARE", "Labels", "Survey", "examples", "listed"]
 
 SAMPLE_ROWS, SAMPLE_BYTES = 20_000, 2**26
 """Rows from the top of the file that are kept for a closer look."""
@@ -62,11 +62,12 @@ class Labels:
 class Survey:
     """Takes note of a table, batch by batch; ``findings`` says what it saw.
 
-    ``columns`` are those of the file as it was opened, ``target`` the one to predict.
+    ``columns`` are those of the file as it was opened, ``target`` the one to predict, and ``one`` what a row
+    has of it.
     """
 
-    def __init__(self, columns: tuple[Column, ...], target: str) -> None:
-        self.columns, self.target = columns, target
+    def __init__(self, columns: tuple[Column, ...], target: str, one: str = "class") -> None:
+        self.columns, self.target, self.one = columns, target, one
         self.kinds = {column.name: column.kind for column in columns if column.name != target}
         self.labels = Labels()
         self.rows = self.unlabelled = 0
@@ -119,18 +120,17 @@ class Survey:
 
     def findings(self) -> list[Finding]:
         """Everything worth saying about the table alone."""
-        return [
-            *self._of_classes(),
-            *self._of_rows(),
-            *self._of_columns(),
-            *self._of_leaks(),
-        ]
+        return [*self._of_classes(), *self.of_table()]
+
+    def of_table(self) -> list[Finding]:
+        """The same but for what concerns the classes alone."""
+        return [*self._of_rows(), *self._of_columns(), *self._of_leaks()]
 
     def _of_classes(self) -> Iterator[Finding]:
         counts = self.counts
         if self.unlabelled:
             text = f"{count(self.unlabelled, 'row')} without a label in {self.target!r}: left out."
-            rows = _examples(self.codes < 0)
+            rows = examples(self.codes < 0)
             yield Finding(WARNING, "unlabelled", text, self.target, self.unlabelled, rows)
         if len(counts) < 2:
             got = f"only {next(iter(counts))!r}" if counts else "none"
@@ -144,7 +144,7 @@ class Survey:
             yield Finding(ERROR, "not-classes", text, self.target, len(counts))
         elif rare := [name for name, n in counts.items() if n < RARE]:
             text = (
-                f"{count(len(rare), 'class')} with fewer than {RARE} rows ({_listed(rare)}): too few to "
+                f"{count(len(rare), 'class')} with fewer than {RARE} rows ({listed(rare)}): too few to "
                 "learn from, and to judge by."
             )
             yield Finding(WARNING, "rare-classes", text, self.target, len(rare))
@@ -157,7 +157,7 @@ class Survey:
             groups.setdefault(" ".join(name.split()).casefold(), []).append(name)
         for group in groups.values():
             if len(group) > 1:
-                text = f"the classes {_listed(group)} differ by capital letters or spaces only."
+                text = f"the classes {listed(group)} differ by capital letters or spaces only."
                 yield Finding(WARNING, "alike-classes", text, self.target, len(group))
 
     def _of_rows(self) -> Iterator[Finding]:
@@ -171,7 +171,7 @@ class Survey:
                 f"{count(total, 'row')} {'repeats' if total == 1 else 'repeat'} an earlier one "
                 f"({total / self.rows:.1%}). A row that is both learned from and held out flatters the score."
             )
-            yield Finding(WARNING, "duplicates", text, None, total, _examples(repeated))
+            yield Finding(WARNING, "duplicates", text, None, total, examples(repeated))
         codes = self.codes
         low, high = np.full(len(first), codes.max() + 1), np.full(len(first), -1)
         known = codes >= 0
@@ -182,9 +182,9 @@ class Survey:
             total = int(conflict.sum())
             text = (
                 f"{count(total, 'row')} {'has' if total == 1 else 'have'} the same values as another row "
-                "and a different class. No model can get both right."
+                f"and a different {self.one}. No model can get both right."
             )
-            yield Finding(WARNING, "conflicts", text, self.target, total, _examples(conflict))
+            yield Finding(WARNING, "conflicts", text, self.target, total, examples(conflict))
 
     def _of_columns(self) -> Iterator[Finding]:
         for name, blank in self.empty.items():
@@ -227,9 +227,9 @@ class Survey:
                     "also in the data to learn from: the score would flatter."
                 )
                 severity = ERROR if share > 0.05 else WARNING
-                yield Finding(severity, "overlap", text, None, total, _examples(met))
+                yield Finding(severity, "overlap", text, None, total, examples(met))
         if unseen := [name for name in test.labels.names if name not in self.labels.names]:
-            text = f"the test file has classes that the data do not have: {_listed(unseen)}."
+            text = f"the test file has classes that the data do not have: {listed(unseen)}."
             yield Finding(WARNING, "unseen-classes", text, self.target, len(unseen))
 
 
@@ -242,10 +242,12 @@ def _blank(column: Any) -> int:
     return int((ends[column.offsets[1:]] == ends[column.offsets[:-1]]).sum())
 
 
-def _examples(marked: Any) -> tuple[int, ...]:
+def examples(marked: Any) -> tuple[int, ...]:
+    """The first rows that are marked."""
     return tuple(np.flatnonzero(marked)[:EXAMPLES].tolist())
 
 
-def _listed(names: list[str], most: int = 5) -> str:
+def listed(names: list[str], most: int = 5) -> str:
+    """Some names for a message."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return ", ".join(repr(name[:40]) for name in names[:most]) + more

@@ -22,6 +22,7 @@ from .fitting import Fitted, cluster, fit
 from .held import Held, read_held
 from .importing import meanwhile
 from .journal import Journal
+from .label_sets.reading import target_of as several_labels
 from .material import Material, gathered, looked_through
 from .models import folded
 from .outcome import NOT_CONVERGED, OK
@@ -55,6 +56,9 @@ class Options:
     resume: bool = False
     cluster: str | None = None
     calibrate: bool = False
+    labels: str = "auto"
+    pairs: str | None = None
+    decoding: str | None = None
     memory: str | None = None
     force: bool = False
     typed: str = ""
@@ -64,9 +68,14 @@ class Options:
 def run(console: Console, **given: Any) -> int:
     """Read, split, choose C, fit, judge, write; the exit code is 3 if the certificate is not met."""
     options = Options(**given)
+    source = opened(options.data, options.kinds, options.read)
+    if (several := several_labels(source, options.target, options.labels)) is not None:
+        from .label_sets.train import run as run_on_sets
+
+        return run_on_sets(source, several, options, console)
+    _check_one_label(options)
     share, C, loss = test_share(options.test), penalty(options.C), probable(options.loss)
     table = feature_options(options.features)
-    source = opened(options.data, options.kinds, options.read)
     target = target_of(source, options.target)
     journal = _journal(options, source, target)
     overwrite = options.force or journal.resumed
@@ -92,6 +101,15 @@ def run(console: Console, **given: Any) -> int:
     journal.close()
     account.show(console)
     return OK if fitted.classifier.solution_.converged else NOT_CONVERGED
+
+
+def _check_one_label(options: Options) -> None:
+    for name in ("pairs", "decoding"):
+        if getattr(options, name) is not None:
+            raise InvalidInput(
+                f"--{name} is for several labels a row, and {options.target!r} has one. Leave it out, or say "
+                "what stands between labels with --labels."
+            )
 
 
 def _calibrated(rows: Rows, fitted: Fitted, console: Console) -> Any:

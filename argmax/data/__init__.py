@@ -7,9 +7,11 @@ open_conll(path)         sequences of tokens: columns or CoNLL-U, strict or leni
 holds_sequences(path)    which of the two a file is for
 samples.tickets()        a table that the library writes itself
 corpus.sentences()       tagged sentences that it writes itself
+scenes.write_scenes()    a table with several labels a row
+pictures.flower()        a noisy picture to segment
 """
 
-from . import corpus, samples
+from . import corpus, pictures, samples, scenes
 from .columns import Column
 from .conll import Conll, open_conll
 from .limits import Limits
@@ -29,6 +31,8 @@ __all__ = [
     "holds_sequences",
     "open_conll",
     "open_table",
+    "pictures",
     "samples",
+    "scenes",
     "split",
 ]

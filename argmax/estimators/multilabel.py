@@ -9,17 +9,17 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .. import checks, engines, losses, passes
+from .. import checks, engines, losses
 from ..engines import Engine
 from ..engines.reading import chosen
 from ..errors import InvalidInput, NumericalFailure
-from ..kernels import compiled
 from ..layouts import Full
 from ..objective import Objective
-from ..records import Floats, Ints, Rows, Scores, Structures, Truth
+from ..records import Floats, Ints, Scores, Structures, Truth
 from ..solvers import Solver
 from ..spaces import Sets
-from . import cooccurrence
+from .cooccurrence import best_expected_f1
+from .label_sets import joined, known, labelled, posed
 from .learner import ADVICE, Learner
 
 __all__ = ["MultiLabelClassifier"]
@@ -49,6 +49,8 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
         What ``predict`` returns: the likeliest set (best for subset accuracy); the labels likelier than not
         (fewest expected mistakes); or the set of the highest expected F1, estimated from 500 exact draws of
         the model for each row.
+    labels : (k,) or None
+        Names of the columns of y. None: those of a table, if they are strings, or 0 … k−1.
     C : float, default 1.0
         Weight of the loss against the penalty: F(w) = C Σ s_i loss_i + ½‖w‖². Intercepts are penalised, too:
         the certificate needs that.
@@ -64,7 +66,7 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
     Attributes
     ----------
     classes_ : (k,)
-        The labels: 0 … k−1 for a matrix.
+        The labels, in the order of the columns of y.
     coef_ (k, d), intercept_ (k,)
     pairs_ : (E, 2)
         The labels that are joined.
@@ -100,6 +102,7 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
         self,
         pairs: Any = "tree",
         decoding: str = "argmax",
+        labels: Any = None,
         C: float = 1.0,
         fit_intercept: bool = True,
         solver: str | Solver = "auto",
@@ -116,6 +119,7 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
     ) -> None:
         self.pairs = pairs
         self.decoding = decoding
+        self.labels = labels
         self.C = C
         self.fit_intercept = fit_intercept
         self.solver = solver
@@ -144,17 +148,17 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         settings = self._settings()
         rows = checks.rows(self, X, reset=True, dtype=self.dtype)
-        classes, labels = self._labels(y, len(rows))
+        classes, labels, self.multilabel_ = labelled(self, y, len(rows))
         weight = checks.sample_weight(sample_weight, len(rows))
         used = weight > 0
         if not used.all():  # a row without weight is a row that is not there
             rows, labels, weight = chosen(rows, used), labels[used], weight[used]
         checks.total_weight(settings.C, weight)
-        edges = self._edges(labels, weight)
+        edges = joined(self.pairs, labels, weight)
         # Over a graph with cycles log Z is dear or out of reach, in every row of every pass.
         forest = Sets(labels.shape[1], edges).forest
         loss = settings.loss if forest else losses.get("pseudo")
-        problem = self._problem(rows, labels.shape[1], edges, loss)
+        problem = posed(rows, labels.shape[1], edges, loss, bool(self.fit_intercept))
         truth = Truth(labels, None if np.all(weight == 1.0) else weight)
         with settings.engine.open():
             shards = settings.engine.place(engines.cut(Structures(rows), truth, problem.full))
@@ -170,54 +174,9 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
         self.classes_ = classes
         self.coef_, self.intercept_ = named["coef"], named["intercept"]
         self.pairs_ = edges
-        self.pair_weights_ = named["edge"][0][tuple(edges.T)] if len(edges) else np.zeros(0)
+        self.pair_weights_ = named["edge"].ravel() if len(edges) else np.zeros(0)
         self._layout, self._w, self.solution_ = problem.full, solution.w, solution
         self.n_iter_ = max(solution.passes, 1)
-
-    def _labels(self, y: Any, n: int) -> tuple[Any, Ints]:
-        """The labels there are, and which apply to each row (n, k)."""
-        if y is None:
-            raise InvalidInput("requires y to be passed, but the target y is None.")
-        self.multilabel_ = checks.is_label_matrix(y)
-        if self.multilabel_:
-            labels = checks.label_matrix(y, n)
-            return np.arange(labels.shape[1]), labels
-        classes, codes = checks.labels(self, y, n)
-        if len(classes) < 2:
-            raise InvalidInput(f"y must have at least two classes; got one class: {classes[0]!r}.")
-        return classes, _indicators(classes, codes)
-
-    def _edges(self, labels: Ints, weight: Floats) -> Ints:
-        if isinstance(self.pairs, str):
-            checks.choice("pairs", self.pairs, ("tree", "none", "all"))
-            if self.pairs == "none":
-                return np.empty((0, 2), np.int64)
-            if self.pairs == "all":
-                return cooccurrence.every_pair(labels.shape[1])
-            return cooccurrence.likeliest_tree(labels, weight)
-        return np.array(Sets(labels.shape[1], self.pairs).edges, np.int64).reshape(-1, 2)
-
-    def _problem(self, rows: Rows, k: int, edges: Ints, loss: losses.Loss) -> passes.Problem:
-        entries = engines.entries(rows)
-        fast = compiled(entries * k)
-        layout = Full(
-            int(rows.shape[1]),
-            k,
-            intercept=bool(self.fit_intercept),
-            free_intercept=False,
-            edge_kinds=int(len(edges) > 0),
-            sparse=not isinstance(rows, np.ndarray),
-            precise=not fast,  # a small problem can afford it
-            compiled=fast,
-        )
-        checks.memory(
-            8.0 * (30 * layout.size + 4 * len(rows) * k),
-            f"fitting {len(rows)} rows, {layout.features} features and {k} labels",
-            "Reduce the features (for example by hashing or selection) or the labels.",
-        )
-        # Decided here for all blocks: each of them is small.
-        joined = compiled(entries * k + 32 * len(rows) * k)
-        return passes.Problem(Sets(k, edges, compiled=joined), layout, loss)
 
     def _start(self, layout: Full, classes: Any, edges: Ints) -> Floats:
         if not (self.warm_start and hasattr(self, "coef_")):
@@ -228,8 +187,8 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
                 "warm_start: labels, features or fit_intercept differ from the previous fit. Use "
                 "warm_start=False, or clone the estimator."
             )
-        edge = np.zeros((layout.labels,) * 2)
-        edge[tuple(self.pairs_.T)] = self.pair_weights_
+        kept = dict(zip(map(tuple, self.pairs_.tolist()), self.pair_weights_, strict=True))
+        edge = np.array([kept.get((a, b), 0.0) for a, b in edges.tolist()])
         return layout.pack(self.coef_, self.intercept_, edge if len(edges) else None)
 
     # Answers
@@ -286,9 +245,21 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
         if decoding == "argmax":
             return np.vstack([space.argmax(scores).labels for scores in self._blocks(X)])
         blocks = self._blocks(X, DRAWS)
-        return np.vstack(
-            [cooccurrence.best_expected_f1(space.sample(scores, DRAWS, rng)) for scores in blocks]
-        )
+        return np.vstack([best_expected_f1(space.sample(scores, DRAWS, rng)) for scores in blocks])
+
+    def predict_top_k(self, X: Any, k: int) -> tuple[Ints, Floats]:
+        """The k likeliest sets of each row (k, n, labels), and their probabilities (k, n).
+
+        Where there are fewer than k sets the rest is −1, of probability 0.
+        """
+        check_is_fitted(self, "coef_")
+        k, space = checks.positive_integer("k", k), self._space()
+        sets, chances = [], []
+        for scores in self._blocks(X, k):
+            labels, values = space.top_k(scores, k)
+            sets.append(labels)
+            chances.append(np.exp(values - space.logz(scores).value))
+        return np.hstack(sets), np.hstack(chances)
 
     def sample(self, X: Any, n: int = 1) -> Ints:
         """n exact draws of the sets of labels of each row, as (n, rows, k) zeros and ones."""
@@ -312,27 +283,11 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
         check_is_fitted(self, "coef_")
         space, parts = self._space(), list(self._blocks(X))
         scores = Scores(np.vstack([part.node for part in parts]), parts[0].edge)
-        labels = self._known(y, len(scores.node))
+        labels = known(self, y, len(scores.node))
         return np.asarray(space.score(scores, labels) - space.logz(scores).value)
-
-    def _known(self, y: Any, n: int) -> Ints:
-        """Labels (n, k) among those of the fit."""
-        if self.multilabel_:
-            return checks.label_matrix(y, n, len(self.classes_))
-        classes, codes = checks.labels(self, y, n)
-        unknown = ~np.isin(classes, self.classes_)
-        if unknown.any():
-            raise InvalidInput(f"y has a label that the fit did not see: {classes[unknown][0]!r}.")
-        return _indicators(self.classes_, np.searchsorted(self.classes_, classes)[codes])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
         return tags
-
-
-def _indicators(classes: Any, codes: Ints) -> Ints:
-    """One label a row as zeros and ones: a column for each class, or one for the second of two."""
-    columns = np.arange(len(classes)) if len(classes) > 2 else np.array([1])
-    return np.asarray(codes[:, None] == columns, np.int64)

@@ -24,7 +24,6 @@ __all__ = [
     "Plan",
     "Weights",
     "ahead",
-    "bump",
     "collect",
     "count",
     "count_pairs",
@@ -41,6 +40,7 @@ __all__ = [
     "scores_of_rows",
     "share",
     "spread",
+    "turn",
 ]
 
 
@@ -324,19 +324,22 @@ def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
 
 
 @kernel
-def bump(plan, t, label, right, amount, out, mask, P):
-    """out of token t with this label += amount. Given the right label, and mask as in ``scatter``."""
+def turn(plan, t, right, wrong, amount, out, mask, P):
+    """out of token t += amount with the right label, −= amount with a wrong one; mask as in ``scatter``."""
     heavy, rows, row_values, light, pairs, pair_codes, pair_values, step, slot, root = plan
     table, listed, _, once, _, _, _ = out
-    if label == right and slot[t] >= 0:
+    if slot[t] >= 0:
         once[slot[t]] += amount * root[t]
     for i in range(heavy[t], heavy[t + 1]):
-        at = rows[i] * P + label
-        x = amount * row_values[i * step]
-        table[at] += x * mask[at] if len(mask) else x
+        x, at = amount * row_values[i * step], rows[i] * P
+        table[at + right] += x * mask[at + right] if len(mask) else x
+        table[at + wrong] -= x * mask[at + wrong] if len(mask) else x
     for j in range(light[t], light[t + 1]):
-        if pair_codes[j] == label:
-            listed[pairs[j]] += amount * pair_values[j * step]
+        x = amount * pair_values[j * step]
+        if pair_codes[j] == right:
+            listed[pairs[j]] += x
+        elif pair_codes[j] == wrong:
+            listed[pairs[j]] -= x
 
 
 @kernel

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .attributes import bump, labels_of, scores
+from .attributes import labels_of, scores, turn
 from .chain import viterbi
 from .compile import kernel
 from .tagging import augment
@@ -424,8 +424,7 @@ def resum(corpus, mask, support, out, edge):
                     break
                 paid += x * corpus.scale[start + t] * corpus.cost[y, c]
                 if y != c:
-                    bump(corpus.plan, start + t, y, y, x, out, mask, P)
-                    bump(corpus.plan, start + t, c, y, -x, out, mask, P)
+                    turn(corpus.plan, start + t, y, c, x, out, mask, P)
                     if t == 0:
                         out.first[y] += x
                         out.first[c] -= x

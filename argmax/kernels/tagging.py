@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .attributes import ahead, bump, labels_of, most_of, scatter, scores, scores_of_rows
+from .attributes import ahead, labels_of, most_of, scatter, scores, scores_of_rows, turn
 from .chain import backward, exp_rows, expected, forward, transitions, viterbi
 from .compile import kernel
 from .sequences import FLUSH, flush, longest_of
@@ -237,8 +237,7 @@ def max_loss(
         for t in range(L):
             y, other = labels[start + t], best[t]
             if y != other:
-                bump(plan, start + t, y, y, dtype.type(-w), gradient, s[:0], P)
-                bump(plan, start + t, other, y, dtype.type(w), gradient, s[:0], P)
+                turn(plan, start + t, y, other, dtype.type(-w), gradient, s[:0], P)
                 if t == 0:
                     gradient.first[y] -= w
                     gradient.first[other] += w
@@ -373,45 +372,41 @@ def perceive(
     K, size, each = labels_of(weights), len(weight) > 1, len(cost_scale) > 1
     for i in order:
         longest = max(longest, offsets[i + 1] - offsets[i])
-    s, turned = np.empty(longest * P, dtype), np.empty(P * P, dtype)
-    best, changed = np.empty(longest, np.int64), True
-    for k in range(P * P):
-        turned[k] = -np.inf
+    s, best, turned = np.empty(longest * P, dtype), np.empty(longest, np.int64), edge.copy()
+    for a in range(P):
+        for b in range(P):
+            turned[b * P + a] = edge[a * P + b]
     for at in range(len(order)):
         i = order[at]
         start, L = offsets[i], offsets[i + 1] - offsets[i]
         ahead(plan, weights, offsets, order, at, P)
         if not L:
             continue
-        if changed:
-            for a in range(K):
-                for b in range(K):
-                    turned[b * P + a] = edge[a * P + b]
         w = weight[i * size]
+        one = dtype.type(w)
         scores(plan, weights, labels, start, L, s, P, LANES)
         augment(s, labels, start, L, P, cost, cost_scale, growth * max(count - 1, 1))
         viterbi(s, edge, turned, best, L, K, P, LANES)
-        changed = False
         for t in range(L):
             y, guess = labels[start + t], best[t]
             if len(cost):
                 paid += w * cost_scale[(start + t) * each] * cost[y, guess]
             if y != guess:
-                changed, wrong = True, wrong + 1
-                for amount, label in ((w, y), (-w, guess)):
-                    one = dtype.type(amount)
-                    bump(plan, start + t, label, y, one, weights, mask, P)
-                    bump(plan, start + t, label, y, amount * count, late, mask, P)
-                    if t == 0:
-                        weights.first[label] += one
-                        late.first[label] += amount * count
+                wrong += 1
+                turn(plan, start + t, y, guess, one, weights, mask, P)
+                turn(plan, start + t, y, guess, w * count, late, mask, P)
+                if t == 0:
+                    for label, sign in ((y, 1), (guess, -1)):
+                        weights.first[label] += sign * one
+                        late.first[label] += sign * w * count
             if t and (y != guess or labels[start + t - 1] != best[t - 1]):
-                changed = True
-                right, other = labels[start + t - 1] * P + y, best[t - 1] * P + guess
-                edge[right] += dtype.type(w)
-                edge[other] -= dtype.type(w)
-                late_edge[right] += w * count
-                late_edge[other] -= w * count
+                last, other = labels[start + t - 1], best[t - 1]
+                edge[last * P + y] += one
+                edge[other * P + guess] -= one
+                turned[y * P + last] += one
+                turned[guess * P + other] -= one
+                late_edge[last * P + y] += w * count
+                late_edge[other * P + guess] -= w * count
         count += 1
     return wrong, count, paid
 

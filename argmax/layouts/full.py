@@ -15,6 +15,7 @@ and in every direction, so no solver needs to know them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -95,6 +96,7 @@ class Full(Layout):
     intercept: bool = True
     free_intercept: bool = True
     edge_kinds: int = 0
+    edge_states: int | None = None  # rows and columns of an edge's table; None: K
     sparse: bool = False  # what the columns are padded for; any rows can be multiplied
     precise: bool = False  # multiply float32 rows in float64
     compiled: bool = False
@@ -119,7 +121,13 @@ class Full(Layout):
     @property
     def size(self) -> int:
         """Length of the flat w."""
-        return self.node_size + self.edge_kinds * self.labels**2
+        return self.node_size + math.prod(self.edge_shape)
+
+    @property
+    def edge_shape(self) -> tuple[int, int, int]:
+        """Of the tables of all edges."""
+        states = self.labels if self.edge_states is None else self.edge_states
+        return self.edge_kinds, states, states
 
     @property
     def free(self) -> slice:
@@ -153,7 +161,7 @@ class Full(Layout):
         b = table[self.features, :m] if self.intercept else np.zeros(m, dtype)
         edge = None
         if self.edge_kinds:
-            edge = w[self.node_size :].reshape(self.edge_kinds, self.labels, self.labels)
+            edge = w[self.node_size :].reshape(self.edge_shape)
         return Weights(np.ascontiguousarray(table[: self.features]), b, edge)
 
     def pack(

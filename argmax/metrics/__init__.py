@@ -3,6 +3,7 @@
     scores.py      accuracy, log_loss, brier, top_k_accuracy; precision, recall, f1; unseen
     tables.py      confusion, per_class
     intervals.py   interval, bootstrap, difference, proportion
+    label_sets.py  label_sets: subset accuracy, Hamming loss, F1 and likelihood of sets of labels
     spans.py       tagging; token_accuracy, sequence_accuracy, span_precision, span_recall, span_f1
 
 Everything works on plain arrays, so it serves any classifier:
@@ -17,6 +18,7 @@ answer, and ``unseen`` lists it.
 """
 
 from .intervals import Interval, bootstrap, difference, interval, proportion
+from .label_sets import SetScores, label_sets
 from .scores import accuracy, brier, f1, log_loss, precision, recall, top_k_accuracy, unseen
 from .spans import (
     SpanScores,
@@ -34,6 +36,7 @@ __all__ = [
     "ClassScores",
     "Confusion",
     "Interval",
+    "SetScores",
     "SpanScores",
     "TaggingScores",
     "accuracy",
@@ -43,6 +46,7 @@ __all__ = [
     "difference",
     "f1",
     "interval",
+    "label_sets",
     "log_loss",
     "per_class",
     "precision",

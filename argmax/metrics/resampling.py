@@ -24,7 +24,7 @@ from ..errors import Unsupported
 from ..records import Floats, Ints
 from . import scores
 
-__all__ = ["Statistic", "bca", "blocks", "group_of", "statistic"]
+__all__ = ["Kept", "Statistic", "bca", "blocks", "group_of", "statistic", "weights"]
 
 
 class Statistic(ABC):
@@ -179,6 +179,28 @@ def blocks(n: int, width: int) -> Iterator[int]:
 def group_of(rows: int, rng: np.random.Generator, most: int = 200) -> Ints:
     """Each row's group, of at most 200 equal ones: enough to see the skewness of a statistic."""
     return np.asarray(rng.permutation(rows) % min(rows, most))
+
+
+def weights(drawn: Ints, rows: int) -> Floats:
+    """How often each row is in each set."""
+    sets = len(drawn)
+    where = drawn + rows * np.arange(sets)[:, None]
+    return np.bincount(where.ravel(), minlength=sets * rows).reshape(sets, rows).astype(float)
+
+
+@final
+class Kept(Statistic):
+    """A number whose resampled values are there already."""
+
+    def __init__(self, value: Any, draws: Floats, without: Floats) -> None:
+        self.value = float(value)
+        self._draws, self._without = draws, without
+
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
+        return self._draws
+
+    def influence(self, rng: np.random.Generator) -> Floats:
+        return np.asarray(self._without.mean() - self._without)
 
 
 def bca(statistic: Statistic, n: int, level: float, seed: int) -> tuple[float, float]:

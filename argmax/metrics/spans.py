@@ -199,7 +199,7 @@ class _Drawn:
         self._n, self._seed = checks.positive_integer("n", n), seed
         rng, rows = np.random.default_rng(seed), len(table)
         blocks = [rng.integers(0, rows, (b, rows)) for b in resampling.blocks(self._n, rows)]
-        self.sums = np.concatenate([_weights(drawn, rows) @ table for drawn in blocks])
+        self.sums = np.concatenate([resampling.weights(drawn, rows) @ table for drawn in blocks])
         groups = resampling.group_of(rows, rng)
         left = np.zeros((int(groups.max()) + 1, table.shape[1]))
         np.add.at(left, groups, table)
@@ -210,7 +210,7 @@ class _Drawn:
         three = slice(column, column + 3)
         if np.ptp(score(self.sums[:, three])) == 0.0:
             return _certain(score, self.total[three], self.level)
-        found = _Score(
+        found = resampling.Kept(
             score(self.total[three]), score(self.sums[:, three]), score(self.without[:, three])
         )
         low, high = resampling.bca(found, self._n, self.level, self._seed)
@@ -231,28 +231,6 @@ def _certain(score: Callable[[Any], Floats], counts: Floats, level: float) -> In
     jaccard = proportion(right, true + answered - right, level)  # F1 = 2J / (1 + J)
     value, low, high = (2 * j / (1 + j) for j in (jaccard.value, jaccard.low, jaccard.high))
     return Interval(value, low, high, level)
-
-
-def _weights(drawn: Ints, rows: int) -> Floats:
-    """How often each row is in each set."""
-    sets = len(drawn)
-    where = drawn + rows * np.arange(sets)[:, None]
-    return np.bincount(where.ravel(), minlength=sets * rows).reshape(sets, rows).astype(float)
-
-
-@final
-class _Score(resampling.Statistic):
-    """A number whose resampled values are there already."""
-
-    def __init__(self, value: Any, draws: Floats, without: Floats) -> None:
-        self.value = float(value)
-        self._draws, self._without = draws, without
-
-    def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        return self._draws
-
-    def influence(self, rng: np.random.Generator) -> Floats:
-        return np.asarray(self._without.mean() - self._without)
 
 
 # Truth and answer, token beside token

@@ -125,16 +125,21 @@ def per_class(
     found = tallies(t, a, np.ones(len(t)), len(labels))
     columns = (labels.tolist(), found.hits.tolist(), found.rows.tolist(), found.answered.tolist())
     return [
-        ClassScores(
-            label,
-            int(rows),
-            int(answered),
-            proportion(hits, answered, level),
-            proportion(hits, rows, level),
-            _f1(proportion(hits, rows + answered - hits, level)),
-        )
+        class_scores(label, hits, int(rows), int(answered), level)
         for label, hits, rows, answered in zip(*columns, strict=True)
     ]
+
+
+def class_scores(label: Any, hits: float, rows: int, answered: int, level: float) -> ClassScores:
+    """From counts: rows of the class, those answered as it, and those that are both."""
+    return ClassScores(
+        label,
+        rows,
+        answered,
+        proportion(hits, answered, level),
+        proportion(hits, rows, level),
+        _f1(proportion(hits, rows + answered - hits, level)),
+    )
 
 
 def _f1(jaccard: Interval) -> Interval:

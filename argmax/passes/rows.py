@@ -240,7 +240,7 @@ def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: f
 def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
     """{"value": Σ s_i loss_i(0)}, the yardstick that ``tol`` is measured with."""
     k, layout = problem.full.labels, problem.full
-    edge = np.zeros((layout.edge_kinds, k, k)) if layout.edge_kinds else None
+    edge = np.zeros(layout.edge_shape) if layout.edge_kinds else None
 
     def block(i: int) -> float:
         truth, nodes, offsets = shard.answers(i)

@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 from ..errors import ModelFileError
 from .container import Tensors
 
-__all__ = ["Room", "finite", "same_keys", "take"]
+__all__ = ["Room", "bounded", "finite", "flags", "same_keys", "take"]
+
+
+LARGEST = 1e30
+"""Sums of a few hundred weights must be numbers in single precision."""
 
 
 @final
@@ -39,6 +43,14 @@ def same_keys(what: str, given: Any, expected: Collection[str]) -> dict[str, Any
     return given
 
 
+def flags(what: str, given: Any, expected: Collection[str]) -> dict[str, bool]:
+    """A JSON object with these names, all of them true or false."""
+    found = same_keys(what, given, expected)
+    if not all(isinstance(flag, bool) for flag in found.values()):
+        raise ModelFileError(f"has a {what} that argmax did not write.")
+    return found
+
+
 def take(tensors: Tensors, name: str, dtype: Any, *shape: int | None) -> NDArray[Any]:
     """The tensor of that name, out of the others; None in the shape stands for any length."""
     array = tensors.pop(name, None)
@@ -56,4 +68,12 @@ def finite(name: str, array: NDArray[Any]) -> NDArray[Any]:
         quick = np.isfinite(array.sum())  # no temporary of the size of the weights
     if not quick and not np.isfinite(array).all():
         raise ModelFileError(f"has values in {name!r} that are not finite.")
+    return array
+
+
+def bounded(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Weights whose sums over a structure cannot overflow."""
+    finite(name, array)
+    if array.size and max(array.max(), -array.min()) > LARGEST:
+        raise ModelFileError(f"has values in {name!r} that are too large.")
     return array

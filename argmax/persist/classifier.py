@@ -25,13 +25,13 @@ from ..estimators import (
     SoftmaxRegression,
 )
 from ..layouts import Full, two_classes
-from .checked import Room, finite, same_keys, take
+from .checked import Room, finite, flags, same_keys, take
 from .container import Tensors
 from .labels import label_tensors, labels, name_tensors, names
 from .parameters import checked, decoded, encoded
 from .solutions import rebuilt_solution, solution_parts
 
-__all__ = ["CLASSIFIERS", "classifier_parts", "rebuilt_classifier"]
+__all__ = ["CLASSIFIERS", "classifier_parts", "feature_names", "rebuilt_classifier"]
 
 CLASSIFIERS = {
     kind.__name__: kind
@@ -91,15 +91,13 @@ def rebuilt_classifier(given: Any, tensors: Tensors, room: Room) -> Any:
     estimator.n_iter_ = max(estimator.solution_.passes, 1)
     estimator.n_features_in_ = layout.features
     if "names.data" in tensors:
-        estimator.feature_names_in_ = _feature_names(tensors, layout.features, room)
+        estimator.feature_names_in_ = feature_names(tensors, layout.features, room)
     return estimator
 
 
 def _layout(given: Any, k: int, coef: NDArray[Any]) -> Full:
-    flags = same_keys("layout", given, LAYOUT)
-    if not all(isinstance(flag, bool) for flag in flags.values()):
-        raise ModelFileError("has a layout that argmax did not write.")
-    layout = Full(coef.shape[1], k, two_classes() if k == 2 else None, **flags)
+    told = flags("layout", given, LAYOUT)
+    layout = Full(coef.shape[1], k, two_classes() if k == 2 else None, **told)
     if not layout.features or len(coef) != layout.columns:
         raise ModelFileError(f"has weights of shape {coef.shape}, which do not fit {k} classes.")
     return layout
@@ -114,7 +112,8 @@ def _check_parameters(estimator: Any, classes: NDArray[Any]) -> None:
         checks.class_weights(estimator.class_weight, classes, codes, weight)
 
 
-def _feature_names(tensors: Tensors, features: int, room: Room) -> NDArray[Any]:
+def feature_names(tensors: Tensors, features: int, room: Room) -> NDArray[Any]:
+    """The names of the columns that a model was fitted with, out of the other tensors."""
     found = names(tensors, "names", room)
     if len(found) != features or len(set(found)) < features:
         raise ModelFileError("has names that do not fit its features.")

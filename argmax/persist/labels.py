@@ -14,7 +14,7 @@ from ..records import Strings
 from .checked import Room, take
 from .container import Tensors
 
-__all__ = ["label_tensors", "labels", "name_tensors", "names"]
+__all__ = ["label_tensors", "label_values", "labels", "name_tensors", "names"]
 
 OBJECT = 72
 """Bytes of a short Python string and of the place that points to it."""
@@ -63,14 +63,18 @@ def label_tensors(classes: NDArray[Any]) -> tuple[str, Tensors]:
 
 def labels(dtype: Any, tensors: Tensors, room: Room) -> NDArray[Any]:
     """``classes_``: at least two different labels, sorted."""
-    if dtype in ("object", "str"):
-        found = names(tensors, "classes", room)
-        room.use(4 * len(found) * max(map(len, found), default=0), "classes")
-        classes = np.array(found, dtype=object if dtype == "object" else str)
-    elif dtype in NUMBERS:
-        classes = take(tensors, "classes", dtype, None)
-    else:
-        raise ModelFileError("has classes of a kind that argmax does not store.")
+    classes = label_values(dtype, tensors, room)
     if len(classes) < 2 or not np.all(classes[1:] > classes[:-1]):
         raise ModelFileError("has classes that are not sorted, not different, or fewer than two.")
     return classes
+
+
+def label_values(dtype: Any, tensors: Tensors, room: Room) -> NDArray[Any]:
+    """The labels of ``label_tensors`` as they are, out of the others."""
+    if dtype in ("object", "str"):
+        found = names(tensors, "classes", room)
+        room.use(4 * len(found) * max(map(len, found), default=0), "classes")
+        return np.array(found, dtype=object if dtype == "object" else str)
+    if dtype in NUMBERS:
+        return take(tensors, "classes", dtype, None)
+    raise ModelFileError("has classes of a kind that argmax does not store.")

@@ -1,8 +1,9 @@
 """Models in files: ``save``, ``load``, ``describe``.
 
 A model is an estimator of this library, or ``Pipeline([(…, features.Table), (…, classifier)])``. What the
-file holds of a classifier is written in ``classifier.py``, of its calibration in ``calibrated.py``, of a
-tagger in ``tagger.py``, of a table in ``features/saved.py``; here they meet:
+file holds of a classifier is written in ``classifier.py``, of its calibration in ``calibrated.py``, of the
+others in ``label_sets.py``, ``labeler.py`` and ``tagger.py``, of a table in ``features/saved.py``;
+here they meet:
 
     content   estimator, pipeline (None, or the names of its steps), and calibration if it is calibrated
     tensors   those of the estimator, and as table.… those of the table and its options as JSON
@@ -24,7 +25,7 @@ from . import container, strict
 from .checked import Room, same_keys, take
 from .classifier import CLASSIFIERS
 from .container import File, Tensors
-from .estimator import ESTIMATORS, estimator_parts, rebuilt_estimator
+from .estimator import BEHIND_TABLES, ESTIMATORS, estimator_parts, rebuilt_estimator
 from .tagger import TAGGERS
 
 if TYPE_CHECKING:
@@ -43,8 +44,9 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     """Write a fitted model to a file that is safe to load, whole or not at all.
 
     ``model`` is a fitted ``LinearClassifier`` or ``SoftmaxRegression``, or a ``Pipeline`` of a
-    ``features.Table`` and one of them, calibrated or not; or a ``SequenceTagger`` or ``CRFTagger`` whose
-    features are ``Templates`` or ``Given``, calibrated or not. A file that exists is kept unless
+    ``features.Table`` and one of them, calibrated or not; a ``MultiLabelClassifier``, alone or behind a
+    ``Table``; a ``GraphLabeler``; or a ``SequenceTagger`` or ``CRFTagger`` whose features are ``Templates``
+    or ``Given``, calibrated or not. A file that exists is kept unless
     ``overwrite``. What belongs to a process and not to a model, ``engine`` and ``callbacks``, is left out.
 
     >>> import pathlib, tempfile
@@ -91,7 +93,7 @@ def _parts(
             raise _refused(f"the model is a {type(estimator).__name__}")
         check_is_fitted(estimator, "coef_")
         return None, estimator, calibrated, None
-    wanted = [(Table,), (*CLASSIFIERS.values(), _calibrated(model.steps[-1][1]))]
+    wanted = [(Table,), (*BEHIND_TABLES.values(), _calibrated(model.steps[-1][1]))]
     for i, (name, step) in enumerate(model.steps):
         if i >= len(wanted) or not isinstance(step, wanted[i]):
             raise _refused(f"step {name!r} of the pipeline is a {type(step).__name__}")
@@ -102,7 +104,7 @@ def _parts(
             raise Unsupported(f"{name} of a pipeline cannot be stored. Use {name}=None.")
     (_, table), (last, step) = model.steps
     estimator, calibrated = _bare(step)
-    if type(estimator) not in CLASSIFIERS.values():
+    if type(estimator) not in BEHIND_TABLES.values():
         raise _refused(f"step {last!r} of the pipeline calibrates a {type(estimator).__name__}")
     check_is_fitted(table)
     check_is_fitted(estimator, "coef_")
@@ -129,8 +131,8 @@ def _calibrated(model: Any) -> Any:
 
 def _refused(what: str) -> Unsupported:
     return Unsupported(
-        f"{what}. A model file holds {', '.join(ESTIMATORS)}, calibrated or not, alone; or a classifier of "
-        "these after a features.Table in a Pipeline of two steps. Let features.Table prepare "
+        f"{what}. A model file holds {', '.join(ESTIMATORS)}, alone; or one of {', '.join(BEHIND_TABLES)} "
+        "after a features.Table in a Pipeline of two steps; calibrated or not. Let features.Table prepare "
         "the columns, or pickle the model for your own processes."
     )
 
@@ -160,6 +162,8 @@ def _model(file: File) -> Any:
     if "calibration" in file.content:
         from .calibrated import rebuilt_calibrated, rebuilt_calibrated_tagger
 
+        if type(estimator) not in (*CLASSIFIERS.values(), *TAGGERS.values()):
+            raise ModelFileError("has a calibration of what is no classifier and no tagger.")
         tags = type(estimator) in TAGGERS.values()
         rebuilt = rebuilt_calibrated_tagger if tags else rebuilt_calibrated
         estimator = rebuilt(file.content["calibration"], estimator, tensors, room)
@@ -167,7 +171,7 @@ def _model(file: File) -> Any:
         if tensors:
             raise ModelFileError(f"has a tensor {min(tensors)!r} that belongs to nothing.")
         return estimator
-    if type(_bare(estimator)[0]) not in CLASSIFIERS.values():
+    if type(_bare(estimator)[0]) not in BEHIND_TABLES.values():
         raise ModelFileError("has a pipeline that argmax did not write.")
     table = _table(tensors, min(OPTIONS, strict.TOKENS + file.bytes // 4))
     if table._state.encoding.width != estimator.n_features_in_:

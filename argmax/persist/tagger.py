@@ -26,7 +26,7 @@ from ..features import Given, Templates
 from ..layouts import Pairs
 from ..spaces import constraints
 from . import strict
-from .checked import Room, finite, same_keys, take
+from .checked import Room, bounded, finite, flags, same_keys, take
 from .container import Tensors
 from .labels import label_tensors, labels
 from .parameters import checked, decoded, encoded
@@ -42,10 +42,6 @@ DOCUMENT = (
 )  # fmt: skip
 LAYOUT = ("start", "precise")
 MASKS = ("start", "end", "follow")
-
-LARGEST = 1e30
-"""Sums of a few hundred weights must be numbers in single precision."""
-
 
 # Out
 
@@ -127,16 +123,14 @@ def rebuilt_tagger(given: Any, tensors: Tensors, room: Room) -> Any:
     coef = _coef(tensors, K)
     if features.width != coef.shape[0]:
         raise ModelFileError("has features that do not fit the weights.")
-    start = _weights("start", take(tensors, "start", np.float64, K))
+    start = bounded("start", take(tensors, "start", np.float64, K))
     tables = max(features.edge_width, 1) if states == K else 1
-    edges = _weights("transitions", take(tensors, "transitions", np.float64, tables * states, K))
+    edges = bounded("transitions", take(tensors, "transitions", np.float64, tables * states, K))
     edges = edges.reshape(tables, states, K)
-    flags = same_keys("layout", document["layout"], LAYOUT)
-    if not all(isinstance(flag, bool) for flag in flags.values()):
-        raise ModelFileError("has a layout that argmax did not write.")
-    if not flags["start"] and start.any():
+    told = flags("layout", document["layout"], LAYOUT)
+    if not told["start"] and start.any():
         raise ModelFileError("has weights of first labels and says that it has none.")
-    layout = Pairs.of(coef, states=states, edge_features=tables, **flags)
+    layout = Pairs.of(coef, states=states, edge_features=tables, **told)
     tagger.features_, tagger.classes_, tagger._online = features, classes, None
     tagger._set_weights(layout, layout.pack(coef, start, edges))
     if document["solution"] is not None:
@@ -183,7 +177,7 @@ def _coef(tensors: Tensors, K: int) -> Any:
     """Weights (d, K), sparse."""
     ptr = take(tensors, "pairs.ptr", np.int64, None)
     codes = take(tensors, "pairs.codes", np.int32, None)
-    values = _weights("pairs.values", take(tensors, "pairs.values", np.float64, len(codes)))
+    values = bounded("pairs.values", take(tensors, "pairs.values", np.float64, len(codes)))
     whole = len(ptr) > 1 and ptr[0] == 0 and ptr[-1] == len(codes)
     if not whole or np.any(ptr[1:] < ptr[:-1]) or np.any((codes < 0) | (codes >= K)):
         raise ModelFileError("has weights of pairs that do not fit.")
@@ -193,10 +187,3 @@ def _coef(tensors: Tensors, K: int) -> Any:
     if not rises.all():
         raise ModelFileError("has weights of pairs whose labels do not rise.")
     return sp.csr_array((values, codes, ptr), shape=(len(ptr) - 1, K))
-
-
-def _weights(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    finite(name, array)
-    if array.size and max(array.max(), -array.min()) > LARGEST:
-        raise ModelFileError(f"has values in {name!r} that are too large.")
-    return array

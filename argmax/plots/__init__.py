@@ -3,6 +3,7 @@
 from .bounds import promises
 from .comparison import four_classes, reductions_compared
 from .geometry import Border, Vertex, borders, vertices
+from .graphs import cooccurrence, messages, segmentation
 from .losses import losses
 from .margins import margin_sweep, margin_width
 from .mistakes import hardest, perceptron_mistakes
@@ -15,6 +16,7 @@ __all__ = [
     "Border",
     "Vertex",
     "borders",
+    "cooccurrence",
     "cost_curve",
     "decision_boundaries",
     "decision_regions",
@@ -23,6 +25,7 @@ __all__ = [
     "losses",
     "margin_sweep",
     "margin_width",
+    "messages",
     "perceptron_mistakes",
     "posterior_lines",
     "predictive_bands",
@@ -30,6 +33,7 @@ __all__ = [
     "reductions_compared",
     "reliability",
     "reliability_by_class",
+    "segmentation",
     "shift_page",
     "vertices",
 ]

@@ -6,6 +6,7 @@
     sections.py     the numbers as what the template prints; mistakes.py and fitted.py are its middle part
     charts.py       the drawings, made of the few elements in svg.py
     tagging/        the same for taggers: Tagging, its numbers, sections and lines, for tagging.html
+    label_sets/     and for sets of labels: LabelSets, for label_sets.html
     page.py         ``render`` and ``write``; page.html, style.css and script.js beside it
     safe.py         text from data, made safe for a page, a terminal and a spreadsheet
 
@@ -17,11 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .evaluation import Evaluation, Model, of
+    from .label_sets.evaluation import LabelSets
     from .page import render, write
     from .tagging.evaluation import Tagging
 
-__all__ = ["Evaluation", "Model", "Tagging", "of", "render", "write"]
-_HOMES = {"render": "page", "write": "page", "Tagging": "tagging.evaluation"}
+__all__ = ["Evaluation", "LabelSets", "Model", "Tagging", "of", "render", "write"]
+_HOMES = {
+    "LabelSets": "label_sets.evaluation",
+    "Tagging": "tagging.evaluation",
+    "render": "page",
+    "write": "page",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -16,11 +16,11 @@ import scipy.sparse as sp
 from .. import checks
 from ..data import Column
 from ..errors import WrongType
-from ..estimators import CRFTagger, SequenceTagger
+from ..estimators import CRFTagger, MultiLabelClassifier, SequenceTagger
 from ..records import Floats, Solution, Strings
 from .tables import described, lines
 
-__all__ = ["Evaluation", "Model", "digest", "of", "versions"]
+__all__ = ["Evaluation", "Model", "digest", "names_of", "of", "taken_apart", "versions"]
 
 PACKAGES = ("argmax", "numpy", "scipy", "scikit-learn", "numba")
 
@@ -112,7 +112,7 @@ def of(model: Any, X: Any, y: Any, **facts: Any) -> Any:
     """The evaluation of a fitted classifier, or of a pipeline that ends in one, on rows X with labels y.
 
     ``facts`` are further fields of ``Evaluation``, such as ``title`` or ``previews``. Of a tagger, on
-    sequences X with labels y, it is a ``Tagging``.
+    sequences X with labels y, it is a ``Tagging``; of a classifier of label sets a ``LabelSets``.
 
     >>> from argmax import report, SoftmaxRegression
     >>> from sklearn.datasets import load_iris
@@ -125,14 +125,18 @@ def of(model: Any, X: Any, y: Any, **facts: Any) -> Any:
         from .tagging.evaluation import of_tagger
 
         return of_tagger(model, X, y, **facts)
-    steps, estimator, expression = _taken_apart(model)
+    steps, estimator, expression = taken_apart(model)
+    if isinstance(estimator, MultiLabelClassifier) and estimator.multilabel_:
+        from .label_sets.evaluation import of_sets
+
+        return of_sets(model, X, y, **facts)
     if not callable(getattr(estimator, "predict_proba", None)):
         raise WrongType(
             f"a report needs probabilities, but {type(estimator).__name__} has no predict_proba. "
             "Use a loss with probabilities, such as 'log'."
         )
     features = X if steps is None else steps.transform(X)
-    shown = Model.of(estimator, None if steps is None else _names(steps))
+    shown = Model.of(estimator, None if steps is None else names_of(steps))
     known: dict[str, Any] = {
         "classes": estimator.classes_,
         "truth": y,
@@ -151,7 +155,7 @@ def of(model: Any, X: Any, y: Any, **facts: Any) -> Any:
     return Evaluation(**(known | facts))
 
 
-def _taken_apart(model: Any) -> tuple[Any, Any, str]:
+def taken_apart(model: Any) -> tuple[Any, Any, str]:
     """Steps before the classifier (None: none), the classifier, and how to write it in Python."""
     from sklearn.pipeline import Pipeline
 
@@ -160,7 +164,7 @@ def _taken_apart(model: Any) -> tuple[Any, Any, str]:
     return (model[:-1] if len(model) > 1 else None), model[-1], "model[-1]"
 
 
-def _names(steps: Any) -> Any:
+def names_of(steps: Any) -> Any:
     """The names of the features that the steps make; None where a step does not tell."""
     try:
         return steps.get_feature_names_out()

@@ -12,6 +12,7 @@ from ..metrics import Interval
 from ..records import Floats, Ints
 from . import charts, snippets
 from .evaluation import Evaluation, Model
+from .label_sets.evaluation import LabelSets
 from .limits import FEW, Limits, level, percent, power, signed
 from .measures import Measures, feature_name
 from .safe import shorten
@@ -81,7 +82,7 @@ def _parts(m: Measures) -> dict[str, str] | None:
     }
 
 
-def training(e: Evaluation | Tagging) -> dict[str, Any] | None:
+def training(e: Evaluation | Tagging | LabelSets) -> dict[str, Any] | None:
     """Why training stopped, and how the objective and its certificate fell."""
     if e.model is None or e.model.solution is None:
         return None

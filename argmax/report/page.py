@@ -13,6 +13,9 @@ from typing import Any
 from ..errors import ResourceLimit
 from . import safe, sections
 from .evaluation import Evaluation
+from .label_sets import measures as of_sets
+from .label_sets import sections as for_sets
+from .label_sets.evaluation import LabelSets
 from .limits import Limits
 from .measures import Measures
 from .tagging import measures as of_tagging
@@ -26,7 +29,11 @@ LARGEST = 1_000_000
 """Bytes that a report may have; it shows fewer rows, weights and names rather than exceed them."""
 
 
-def render(evaluation: Evaluation | Measures | Tagging) -> str:
+Reported = Evaluation | Measures | Tagging | LabelSets | of_sets.Measures
+"""What there is a page for; measures are an evaluation whose numbers are already computed."""
+
+
+def render(evaluation: Reported) -> str:
     """The report as one HTML page that needs nothing else: no file, no network, no script.
 
     Whatever the data hold, the page is under a megabyte: where it would be larger it shows less of
@@ -53,9 +60,14 @@ def render(evaluation: Evaluation | Measures | Tagging) -> str:
 
 
 def _page(
-    evaluation: Evaluation | Measures | Tagging,
+    evaluation: Reported,
 ) -> tuple[str, Callable[[Limits], dict[str, Any]]]:
     """The template, and what it is filled with."""
+    if isinstance(evaluation, LabelSets | of_sets.Measures):
+        own = (
+            evaluation if isinstance(evaluation, of_sets.Measures) else of_sets.Measures(evaluation)
+        )
+        return "label_sets.html", lambda limits: for_sets.context(own, limits)
     if isinstance(evaluation, Tagging):
         found = of_tagging.Measures(evaluation)
         return "tagging.html", lambda limits: for_tagging.context(found, limits)
@@ -65,7 +77,7 @@ def _page(
 
 def write(
     path: str | os.PathLike[str],
-    evaluation: Evaluation | Measures | Tagging,
+    evaluation: Reported,
     *,
     overwrite: bool = False,
 ) -> Path:

@@ -9,6 +9,7 @@ import numpy as np
 from ..metrics import Interval
 from . import charts, fitted, mistakes, snippets
 from .evaluation import Evaluation
+from .label_sets.evaluation import LabelSets
 from .limits import FEW, Limits, level, percent
 from .measures import Measures
 from .safe import shorten
@@ -136,7 +137,9 @@ def scores(m: Measures) -> dict[str, Any]:
 # The run
 
 
-def run(e: Evaluation | Tagging, limits: Limits, python: snippets.Snippet) -> dict[str, Any]:
+def run(
+    e: Evaluation | Tagging | LabelSets, limits: Limits, python: snippets.Snippet
+) -> dict[str, Any]:
     """What it takes to do it again."""
 
     def listed(pairs: Any) -> list[tuple[str, str]]:

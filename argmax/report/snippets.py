@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .evaluation import Evaluation
+from .label_sets.evaluation import LabelSets
 from .measures import BINS, CLASS_BINS, Measures, feature_name
 from .tagging.evaluation import Tagging
 
@@ -145,7 +146,7 @@ def _debiased(m: Measures) -> list[Line]:
     return lines
 
 
-def training(e: Evaluation | Tagging) -> Snippet | None:
+def training(e: Evaluation | Tagging | LabelSets) -> Snippet | None:
     """Why training stopped, and how far from the optimum it can be."""
     if e.model is None or e.model.solution is None:
         return None

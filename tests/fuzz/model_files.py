@@ -31,9 +31,11 @@ from sklearn.pipeline import Pipeline
 
 from argmax import (
     CRFTagger,
+    GraphLabeler,
     LinearClassifier,
     MulticlassPerceptron,
     MulticlassSVM,
+    MultiLabelClassifier,
     SequenceTagger,
     SoftmaxRegression,
     load,
@@ -68,7 +70,7 @@ def seeds() -> list[tuple[bytes, Any]]:
         (Pipeline([("table", Table(kinds)), ("model", LinearClassifier())]).fit(frame, y), frame),
         (Pipeline([("t", hashed), ("m", SoftmaxRegression())]).fit(frame, y), frame),
     ]
-    every = [*models, *_margins(X, y), *_calibrated(X, y), *_taggers(rng)]
+    every = [*models, *_margins(X, y), *_calibrated(X, y), *_sets(X, y), *_taggers(rng)]
     return [(_written(model), rows) for model, rows in every]
 
 
@@ -90,6 +92,24 @@ def _calibrated(X: Any, y: Any) -> list[tuple[Any, Any]]:
         (Calibrated(LinearClassifier(), "isotonic", cv=2).fit(X, y), X),
         (Calibrated(LinearClassifier(), "top_label", cv=2).fit(X, y), X),
         (shift.adapt(model, found, "a note"), X),
+    ]
+
+
+def _sets(X: Any, y: Any) -> list[tuple[Any, Any]]:
+    labels = np.stack([y == 0, X[:, 0] > 0, X[:, 1] > 0], axis=1).astype(int)
+    named = MultiLabelClassifier([(0, 2)], labels=["a", "bé", "c"], fit_intercept=False)
+    edges = np.array([[0, 1], [1, 2], [0, 2]])
+    graphs = [(X[[i, i - 1, i - 2], :2], edges) for i in range(60)]
+    contrasts = [
+        (nodes, edges, np.abs(nodes[edges[:, 0]] - nodes[edges[:, 1]])) for nodes, _ in graphs
+    ]
+    nodes = [y[[i, i - 1, i - 2]] for i in range(60)]
+    return [
+        (MultiLabelClassifier().fit(X, labels), X),
+        (named.fit(X, labels), X),
+        (MultiLabelClassifier("none").fit(X, y), X),
+        (GraphLabeler(edges="potts").fit(graphs, nodes), graphs),
+        (GraphLabeler("pseudo", class_weight=None).fit(contrasts, nodes), contrasts),
     ]
 
 
@@ -372,10 +392,11 @@ def check(i: int, path: Path, measure: bool = False) -> str:
 
 
 def _answers(model: Any, rows: Any) -> None:
-    if isinstance(model, SequenceTagger | CRFTagger | CalibratedTagger):
+    if isinstance(model, SequenceTagger | CRFTagger | CalibratedTagger | GraphLabeler):
         model.predict(rows)
         model.predict_marginals(rows)
-        model.span_confidence(rows)
+        if isinstance(model, CalibratedTagger):
+            model.span_confidence(rows)
     elif hasattr(model, "predict_proba"):
         model.predict_proba(rows)
     else:

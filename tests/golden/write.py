@@ -16,8 +16,10 @@ from sklearn.pipeline import Pipeline
 
 from argmax import (
     CRFTagger,
+    GraphLabeler,
     LinearClassifier,
     MulticlassSVM,
+    MultiLabelClassifier,
     SequenceTagger,
     SoftmaxRegression,
     save,
@@ -40,6 +42,9 @@ FRAME = {
 SENTENCES = [["the", "dog", "barks"], ["a", "Hund", "schläft"], ["dogs", "bark"], ["the", "dog"]]
 TAGS = [["D", "N", "V"], ["D", "N", "V"], ["N", "V"], ["D", "N"]]
 SPANS = [["O", "B-X", "O"], ["O", "B-X", "O"], ["B-X", "O"], ["O", "B-X"]]
+SETS = np.stack([Y > 0, Y != 1, np.arange(20) % 4 == 0], axis=1).astype(int)
+GRAPHS = [(X[i : i + 4], np.array([[0, 1], [1, 2], [0, 2], [2, 3]])) for i in range(0, 20, 4)]
+GRAPH_LABELS = [Y[i : i + 4] for i in range(0, 20, 4)]
 KINDS = {"size": "number", "city": "category", "note": "text"}
 
 
@@ -48,6 +53,7 @@ def models() -> dict[str, tuple[Any, Any]]:
     words = np.array(["a", "b", "ça"])[Y]
     hashed = Table(KINDS, hash_bits=4, examples=1)
     lbfgs = solvers.LBFGS(memory=5)
+    named = MultiLabelClassifier(labels=["bus", "car", "ça"])
     return {
         "whole-numbers": (SoftmaxRegression().fit(X, Y), X),
         "flags": (LinearClassifier(C=30.0, penalty="l1", fit_intercept=False).fit(X, Y > 0), X),
@@ -64,6 +70,9 @@ def models() -> dict[str, tuple[Any, Any]]:
             ).fit(SENTENCES, SPANS),
             SENTENCES,
         ),
+        "sets": (MultiLabelClassifier(decoding="f1", C=3.0).fit(X, SETS), X),
+        "named-sets": (Pipeline([("t", Table(KINDS)), ("m", named)]).fit(FRAME, SETS), FRAME),
+        "graphs": (GraphLabeler(edges="potts").fit(GRAPHS, GRAPH_LABELS), GRAPHS),
         "tagger": (CRFTagger(constraints=[("V", "D")]).fit(SENTENCES, TAGS), SENTENCES),
         "templates": (
             SequenceTagger(
@@ -77,6 +86,10 @@ def models() -> dict[str, tuple[Any, Any]]:
 def answers_of(model: Any, rows: Any) -> dict[str, Any]:
     """What a model says of these rows: labels of tokens with chances, chances of classes, or scores."""
     found = {"classes": model.classes_.tolist()}
+    if rows is GRAPHS:
+        chances = np.concatenate(model.predict_marginals(rows)).tolist()
+        labels = np.concatenate(model.predict(rows)).tolist()
+        return {**found, "labels": labels, "probabilities": chances}
     if rows is SENTENCES:
         chances = [np.exp(scores) for scores in token_scores(model, rows)]
         return {
@@ -93,11 +106,17 @@ def rows_of(name: str) -> Any:
     """The rows that the model of a file is asked about."""
     if "tagger" in name or name.endswith("templates"):
         return SENTENCES
-    return FRAME if name.endswith(("table", "hashed")) else X
+    if name.endswith("graphs"):
+        return GRAPHS
+    return FRAME if name.endswith(("table", "hashed", "named-sets")) else X
 
 
 def labels_of(name: str, classes: Any) -> Any:
     """Labels of these rows to fit the model again with, in as many kinds as it knows."""
+    if name.endswith("sets"):
+        return SETS
+    if name.endswith("graphs"):
+        return GRAPH_LABELS
     if rows_of(name) is SENTENCES:
         return SPANS if "calibrated" in name else TAGS
     return classes[np.arange(20) % len(classes)]

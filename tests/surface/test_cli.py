@@ -126,6 +126,7 @@ def _near(line):
 def test_the_page_shows_what_is_printed(tmp_path, monkeypatch):
     from argmax.data.corpus import write_sentences
     from argmax.data.samples import write_tickets
+    from argmax.data.scenes import write_scenes
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
@@ -133,6 +134,7 @@ def test_the_page_shows_what_is_printed(tmp_path, monkeypatch):
     write_tickets("new.csv", 500, seed=1)
     write_sentences("tagged.conll", 1000)
     write_sentences("new.conll", 300, seed=1)
+    write_scenes("scenes.csv", 600)
     for command, shown in sessions(PAGE):
         result = CliRunner().invoke(app, shlex.split(command)[1:])
         assert result.exit_code == 0, command

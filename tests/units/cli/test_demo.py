@@ -2,6 +2,7 @@
 
 import os
 
+from argmax import load as argmax_of
 from argmax.cli.demo import COMMANDS
 
 TRAIN, TRAIN_TAGGER = (i for i, command in enumerate(COMMANDS) if " train " in command)
@@ -37,3 +38,7 @@ def test_as_json(argmax, tmp_path, monkeypatch):
     assert told["results"][TRAIN]["solution"]["status"] == "converged"
     assert told["results"][TRAIN_TAGGER]["solution"]["status"] == "converged"
     assert [path.endswith(".html") for path in told["reports"]] == [True, True]
+    segmented = told["results"][-1]
+    assert segmented["right_after"] > segmented["right_before"] + 0.03
+    assert (tmp_path / "out" / "segmentation.py").exists()
+    assert argmax_of(tmp_path / "out" / "labeler.argmax").classes_.tolist() == [0, 1]

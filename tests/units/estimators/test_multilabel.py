@@ -231,3 +231,38 @@ def test_on_real_data_the_tree_beats_binary_relevance(shared):
     held = rows[n:], labels[n:]
     assert tree.score(*held) > apart.score(*held)
     assert tree.log_likelihood(*held).mean() > apart.log_likelihood(*held).mean()
+
+
+def test_labels_have_the_names_that_they_are_given():
+    names = ["d", "c", "b", "a"]
+    model = MultiLabelClassifier(labels=names).fit(X, Y)
+    assert model.classes_.tolist() == names
+    np.testing.assert_array_equal(model.predict(X), MultiLabelClassifier().fit(X, Y).predict(X))
+    frame = pytest.importorskip("pandas").DataFrame(Y, columns=names)
+    assert MultiLabelClassifier().fit(X, frame).classes_.tolist() == names
+    for wrong, says in (
+        (["a"], "each of the 4 columns"),
+        (["a", "a", "b", "c"], "different"),
+        ([[1]], "name"),
+    ):
+        with pytest.raises(InvalidInput, match=says):
+            MultiLabelClassifier(labels=wrong).fit(X, Y)
+    with pytest.raises(InvalidInput, match="one label a row"):
+        MultiLabelClassifier(labels=names).fit(X, Y[:, 0])
+
+
+def test_the_likeliest_sets_in_order():
+    model = MultiLabelClassifier().fit(X, Y)
+    sets, p = model.predict_top_k(X, 20)
+    assert sets.shape == (20, 60, 4)
+    log_p = joint(model, X)
+    np.testing.assert_allclose(p[:16], -np.sort(-np.exp(log_p), axis=1).T)
+    assert (sets[16:] == -1).all()
+    assert (p[16:] == 0).all()
+    np.testing.assert_array_equal(sets[0], model.predict(X))
+
+
+def test_a_warm_start_keeps_the_pairs_that_are_still_there():
+    model = MultiLabelClassifier(warm_start=True).fit(X, Y)
+    model.set_params(pairs=[tuple(pair) for pair in model.pairs_[::-1]]).fit(X, Y)
+    assert model.solution_.passes <= 2

@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_blobs
 
-from argmax import OneVsOne, OneVsRest, SoftmaxRegression, plots
+from argmax import MultiLabelClassifier, OneVsOne, OneVsRest, SoftmaxRegression, plots
 from argmax.errors import InvalidInput, MissingExtra
+from argmax.records import Scores
+from argmax.spaces import Tree
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
+
+from matplotlib.patches import FancyArrowPatch, Rectangle  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -82,3 +86,44 @@ def test_refusals(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(MissingExtra, match="argmax\\[plot\\]"):
         plots.losses()
+
+
+def graph(edges, node, agree=0.8):
+    table = np.array([[[agree, 0.0], [0.0, agree]]])
+    return Scores(np.asarray(node, float), table, np.array([0, len(node)]), np.asarray(edges))
+
+
+def test_messages_on_a_tree_give_the_exact_marginals():
+    scores = graph([[0, 1], [0, 2], [2, 3]], [[0, 0.2], [1, 0], [0, 1.5], [0, 0]])
+    ax = plots.messages(scores, ["a", "b", "c", "d"])
+    bars = np.array([p.get_height() for p in ax.patches if isinstance(p, Rectangle)]).reshape(4, 2)
+    exact = Tree(2).marginals(scores)[1].node
+    np.testing.assert_allclose(bars / bars.sum(axis=1, keepdims=True), exact)
+    assert sum(isinstance(p, FancyArrowPatch) for p in ax.patches) == 6
+    assert {"a", "b", "c", "d"} <= {text.get_text() for text in ax.texts}
+
+
+def test_messages_need_a_small_graph():
+    with pytest.raises(InvalidInput, match="at most 40 nodes"):
+        plots.messages(graph([[0, 1]], np.zeros((50, 2))))
+
+
+def test_a_segmentation_says_what_is_right():
+    truth = np.repeat([[0], [1]], 4, axis=1)
+    made = plots.segmentation(np.zeros((2, 4, 3)), 1 - truth, truth, truth)
+    titles = [ax.get_title() for ax in made.axes]
+    assert titles[1:3] == ["each pixel alone: 0.0 %", "all together: 100.0 %"]
+    assert len(plots.segmentation(truth, truth, truth).axes) == 3
+
+
+def test_of_many_labels_the_strongest_pairs_are_drawn():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    Y = (X @ rng.normal(size=(2, 8)) + rng.logistic(size=(80, 8)) > 0).astype(int)
+    model = MultiLabelClassifier(labels=[f"label {j}" for j in range(8)]).fit(X, Y)
+    ax = plots.cooccurrence(model, most=4)
+    named = [text.get_text() for text in ax.texts if text.get_text().startswith("label")]
+    assert len(named) == 4
+    best = model.pairs_[np.abs(model.pair_weights_).argmax()]
+    assert {f"label {j}" for j in best} <= set(named)
+    assert not plots.cooccurrence(MultiLabelClassifier("none").fit(X, Y)).lines
