@@ -21,7 +21,8 @@ from .common import (
 
 COMPARISONS = (
     "main_job", "softmax", "svm", "online", "reductions", "tagging", "predict", "features", "memory",
-    "larger", "cold_start", "calibration", "shift", "multilabel", "graphs", "segmentation", "threads",
+    "larger", "cold_start", "calibration", "probabilities", "shift", "multilabel", "graphs", "segmentation",
+    "threads",
 )  # fmt: skip
 SETS = (
     "mnist", "20news", "clinc150", "letter", "satimage", "letter-scaled", "satimage-scaled", "tickets",

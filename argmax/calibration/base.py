@@ -16,7 +16,7 @@ from ..records import Floats, Ints
 from .passes import Rows
 from .readout import Readout
 
-__all__ = ["Calibrator", "Scaling", "as_scores", "columns_of"]
+__all__ = ["Calibrator", "Penalised", "Scaling", "as_scores", "columns_of"]
 
 
 def as_scores(given: Any, on: str = "scores") -> Floats:
@@ -93,6 +93,24 @@ class Scaling(Calibrator):
     @abstractmethod
     def _solved(self, rows: Rows) -> Readout:
         """The best A and b."""
+
+
+class Penalised(Scaling):
+    """A scaling that starts from the best temperature, and pays ``penalty`` for how far it goes from there.
+
+    The penalty is a prior worth about as many rows. It decides for a class that the rows do not have.
+    """
+
+    def __init__(self, penalty: float = 1.0, on: str = "scores") -> None:
+        self.penalty = penalty
+        self.on = on
+
+    def _solved(self, rows: Rows) -> Readout:
+        return self._deviated(rows, checks.number("penalty", self.penalty, 0.0))
+
+    @abstractmethod
+    def _deviated(self, rows: Rows, penalty: float) -> Readout:
+        """The best A and b of the penalised loss."""
 
 
 def columns_of(truth: Any, classes: Any, shape: tuple[int, int]) -> Ints:

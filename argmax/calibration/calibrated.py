@@ -18,7 +18,7 @@ from .base import Calibrator, Scaling
 from .matrix import Dirichlet
 from .selection import Selection, chosen
 
-__all__ = ["Calibrated", "scores_of"]
+__all__ = ["Calibrated", "scores_of", "widened"]
 
 FOLDS = 5
 
@@ -41,10 +41,16 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     cv : int, splitter, iterable, "prefit" or None
         Folds, 5 for None; every row is left out once at most, and rows of a class with a single row never.
         "prefit": the estimator is fitted, on other rows, and all of these are for calibration.
+    ensemble : bool
+        Answer with the mean of the probabilities of the models of all folds, instead of those of one model
+        of all rows. Where a class has few rows this often has the lower log loss; it takes as many times as
+        long to predict, is no linear model any more, and does not fit into a model file.
 
     Attributes
     ----------
-    classes_, estimator_, calibrator_, n_features_in_
+    classes_, calibrator_, n_features_in_
+    estimator_ : the classifier of all rows; of an ensemble the first
+    estimators_ : all that answer
     selection_ : Selection or None
         With "auto", the log loss of all that were tried.
 
@@ -61,28 +67,40 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, estimator: Any, method: Any = "auto", cv: Any = None) -> None:
+    def __init__(
+        self, estimator: Any, method: Any = "auto", cv: Any = None, ensemble: bool = False
+    ) -> None:
         self.estimator = estimator
         self.method = method
         self.cv = cv
+        self.ensemble = ensemble
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the estimator and the calibrator on rows X and labels y (n,)."""
         X, y = indexable(X, y)
         classes, codes = checks.labels(self, y, _num_samples(X))
         weight = None if sample_weight is None else checks.sample_weight(sample_weight, len(codes))
-        rows: Ints = np.arange(len(codes))
         if isinstance(self.cv, str):
             checks.choice("cv", self.cv, ("prefit",))
-            check_is_fitted(self.estimator)
-            model, known = self.estimator, self.estimator.classes_
-            table = scores_of(model, X, known)
-        else:
-            known = classes
-            rows, table = self._held_out_scores(X, np.asarray(y), codes, classes, weight)
-            model = _fitted(self.estimator, X, y, weight)
+            return self._fit_prefit(X, np.asarray(y), weight)
+        rows, table, members = self._held_out_scores(X, np.asarray(y), codes, classes, weight)
+        if not self.ensemble:
+            members = [_fitted(self.estimator, X, y, weight)]
         part = None if weight is None else weight[rows]
-        return self.adopt(model, chosen(self.method, table, np.asarray(y)[rows], known, part))
+        found = chosen(self.method, table, np.asarray(y)[rows], classes, part)
+        self.adopt(members[0], found)
+        self.estimators_, self.classes_ = members, classes
+        return self
+
+    def _fit_prefit(self, X: Any, y: Any, weight: Any) -> Self:
+        if self.ensemble:
+            raise InvalidInput(
+                "ensemble=True needs folds; cv='prefit' has one model. Use ensemble=False."
+            )
+        check_is_fitted(self.estimator)
+        known = self.estimator.classes_
+        table = scores_of(self.estimator, X, known)
+        return self.adopt(self.estimator, chosen(self.method, table, y, known, weight))
 
     def adopt(self, estimator: Any, found: Selection | Calibrator) -> Self:
         """Take over a fitted classifier and a fitted calibrator of its scores, learned elsewhere.
@@ -100,22 +118,24 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.selection_ = found if isinstance(found, Selection) and found.log_loss else None
         self.calibrator_ = found.calibrator if isinstance(found, Selection) else found
         self.estimator_, self.classes_ = estimator, np.asarray(estimator.classes_)
+        self.estimators_ = [estimator]
         return self
 
     def _held_out_scores(
         self, X: Any, y: Any, codes: Ints, classes: Any, weight: Any
-    ) -> tuple[Ints, Floats]:
-        """Rows that were left out of a fit, and their scores by it."""
-        rows, tables = [], []
+    ) -> tuple[Ints, Floats, list[Any]]:
+        """Rows that were left out of a fit, their scores by it, and the fits."""
+        rows, tables, models = [], [], []
         for learn, held in self._folds(X, codes):
             part = None if weight is None else weight[learn]
             model = _fitted(self.estimator, _safe_indexing(X, learn), y[learn], part)
             table = scores_of(model, _safe_indexing(X, held), model.classes_)
             rows.append(held)
-            tables.append(_widened(table, model.classes_, classes))
+            models.append(model)
+            tables.append(widened(table, model.classes_, classes))
         if not rows:
             raise InvalidInput("cv leaves no row out: there is nothing to calibrate on.")
-        return np.concatenate(rows), np.concatenate(tables)
+        return np.concatenate(rows), np.concatenate(tables), models
 
     def _folds(self, X: Any, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
         from sklearn.model_selection import PredefinedSplit, StratifiedKFold, check_cv
@@ -144,7 +164,12 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Floats:
         """P(y | x) for each row and class."""
         check_is_fitted(self, "calibrator_")
-        return self.calibrator_.predict_proba(scores_of(self.estimator_, X, self.classes_))
+        found = [self._probabilities(model, X) for model in self.estimators_]
+        return found[0] if len(found) == 1 else np.mean(found, axis=0)
+
+    def _probabilities(self, model: Any, X: Any) -> Floats:
+        table = scores_of(model, X, model.classes_)
+        return self.calibrator_.predict_proba(widened(table, model.classes_, self.classes_))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """log P(y | x)."""
@@ -188,6 +213,8 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _folded(self) -> tuple[Any, Any]:
         check_is_fitted(self, "estimator_")
         found = self.calibrator_
+        if len(self.estimators_) > 1:
+            raise AttributeError("several linear models are no linear model. Use ensemble=False.")
         if not isinstance(found, Scaling) or isinstance(found, Dirichlet):
             raise AttributeError(f"{type(found).__name__} makes no linear model of a linear one.")
         return found.readout_.folded(self.estimator_.coef_, self.estimator_.intercept_)
@@ -227,7 +254,7 @@ def _fitted(estimator: Any, X: Any, y: Any, weight: Any) -> Any:
     return model.fit(X, y, sample_weight=weight)
 
 
-def _widened(table: Floats, known: Any, classes: Any) -> Floats:
+def widened(table: Floats, known: Any, classes: Any) -> Floats:
     """A column for every class; one that a fold did not have scores below all others of the row."""
     if len(known) == len(classes):
         return table

@@ -10,22 +10,17 @@ Reference: Zadrozny, Elkan, Transforming classifier scores into accurate multicl
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import final
 
-import joblib
 import numpy as np
 from scipy.special import softmax
 
 from ..records import Floats
 from .base import Calibrator
 from .passes import Rows
+from .rising import rising, side_by_side
 
 __all__ = ["Isotonic", "TopLabel"]
-
-Curve = tuple[Floats, Floats]
-"""Scores, and the frequencies at them; straight in between."""
 
 
 @final
@@ -52,17 +47,17 @@ class Isotonic(Calibrator):
         self.on = on
 
     def _fit(self, rows: Rows) -> None:
-        weight = np.broadcast_to(rows.weight, rows.truth.shape)
-
-        def curve(c: int) -> Curve:
-            return rising(np.ascontiguousarray(rows.scores[:, c]), rows.truth == c, weight)
-
-        self.curves_ = _side_by_side(curve, rows.scores.shape[1], rows.scores.size)
+        self.curves_ = rising(rows)
 
     def _probabilities(self, scores: Floats) -> Floats:
-        columns = [np.interp(scores[:, c], *curve) for c, curve in enumerate(self.curves_)]
-        table = np.stack(columns, axis=1)
-        return np.asarray(table / table.sum(axis=1, keepdims=True))
+        table = np.empty_like(scores)
+
+        def fill(c: int) -> None:
+            table[:, c] = np.interp(scores[:, c], *self.curves_[c])
+
+        side_by_side(fill, len(self.curves_), table.size)
+        table /= table.sum(axis=1, keepdims=True)
+        return table
 
 
 @final
@@ -89,8 +84,8 @@ class TopLabel(Calibrator):
 
     def _fit(self, rows: Rows) -> None:
         p = softmax(rows.scores, axis=1)
-        weight = np.broadcast_to(rows.weight, rows.truth.shape)
-        self.curve_ = rising(p.max(axis=1), p.argmax(axis=1) == rows.truth, weight)
+        right = np.where(p.argmax(axis=1) == rows.truth, 0, -1)
+        (self.curve_,) = rising(Rows.of(p.max(axis=1)[:, None], right, rows.weight))
 
     def _probabilities(self, scores: Floats) -> Floats:
         table = softmax(scores, axis=1)
@@ -106,39 +101,3 @@ class TopLabel(Calibrator):
         table *= ((1.0 - honest) / table.sum(axis=1))[:, None]
         table[rows, best] = honest
         return np.asarray(table)
-
-
-def rising(score: Floats, happened: Floats, weight: Floats) -> Curve:
-    """The rising curve of the least squared error, and so of the least log loss among rising curves."""
-    from ..kernels import calibration
-
-    if not (used := weight > 0).all():
-        score, happened, weight = score[used], happened[used], weight[used]
-    order = np.argsort(score)
-    ranked = score[order]
-    weights, means = weight[order], happened[order].astype(float)
-    new = ranked[1:] > ranked[:-1]
-    if not new.all():  # equal scores are one group
-        starts = np.flatnonzero(np.append(True, new))
-        hits, ranked = np.add.reduceat(means * weights, starts), ranked[starts]
-        weights = np.add.reduceat(weights, starts)
-        means = hits / weights
-    ends = np.empty(len(ranked), np.intp)
-    blocks = calibration.pooled(means, weights, ends)
-    last = ends[:blocks]
-    first = np.append(0, last[:-1] + 1)
-    edge = 0.5 / (float(weight.sum()) + 1.0)
-    value = np.clip(means[:blocks], edge, 1.0 - edge)
-    # A block is flat from its first score to its last: two knots, or one where they are the same.
-    knots = np.stack([ranked[first], ranked[last]], axis=1).ravel()
-    heights = np.repeat(value, 2)
-    keep = np.append(True, knots[1:] > knots[:-1])
-    return knots[keep], heights[keep]
-
-
-def _side_by_side(task: Callable[[int], Curve], count: int, work: int) -> list[Curve]:
-    threads = min(joblib.cpu_count(), count) if work > 2**18 else 1
-    if threads == 1:
-        return [task(i) for i in range(count)]
-    with ThreadPoolExecutor(threads, thread_name_prefix="argmax") as pool:
-        return list(pool.map(task, range(count)))

@@ -23,7 +23,7 @@ from scipy.special import log_softmax
 
 from .. import checks
 from ..records import Floats
-from .base import Scaling
+from .base import Penalised, Scaling
 from .passes import Rows
 from .readout import Readout
 from .solving import minimised
@@ -33,7 +33,7 @@ __all__ = ["Dirichlet", "Matrix", "Vector"]
 
 
 @final
-class Vector(Scaling):
+class Vector(Penalised):
     """softmax(a ∘ scores + b): a scale and an offset for each class.
 
     The log loss of all rows plus ``penalty`` ½(‖a T − 1‖² + ‖b‖²), where T is the best temperature.
@@ -54,12 +54,7 @@ class Vector(Scaling):
     (3,)
     """
 
-    def __init__(self, penalty: float = 1.0, on: str = "scores") -> None:
-        self.penalty = penalty
-        self.on = on
-
-    def _solved(self, rows: Rows) -> Readout:
-        penalty = checks.number("penalty", self.penalty, 0.0)
+    def _deviated(self, rows: Rows, penalty: float) -> Readout:
         slope, k = best_slope(rows), rows.scores.shape[1]
         total = rows.total
 
@@ -72,8 +67,21 @@ class Vector(Scaling):
         return Readout(slope * (1.0 + x[:k]), x[k:] - x[k:].mean())
 
 
+class FullMatrix(Scaling):
+    """A matrix of scales, learned from the scores or from what they stand for."""
+
+    def __init__(self, penalty: float = 10.0, on: str = "scores") -> None:
+        self.penalty = penalty
+        self.on = on
+
+    def _learned(self, seen: Floats, rows: Rows) -> tuple[Floats, Floats]:
+        """A and b of what is seen of the scores, (n, k)."""
+        penalty = checks.number("penalty", self.penalty, 0.0)
+        return _scaled(Rows.of(np.ascontiguousarray(seen), rows.truth, rows.weight), penalty)
+
+
 @final
-class Matrix(Scaling):
+class Matrix(FullMatrix):
     """softmax(A·scores + b): every class may learn from the scores of every other.
 
     The log loss of all rows plus ½(λ‖diagonal‖² + k λ‖rest‖² + λ‖b‖²) of the deviation of A T from the
@@ -95,20 +103,14 @@ class Matrix(Scaling):
     (3, 3)
     """
 
-    def __init__(self, penalty: float = 10.0, on: str = "scores") -> None:
-        self.penalty = penalty
-        self.on = on
-
     def _solved(self, rows: Rows) -> Readout:
         # A number added to all scores of a row says nothing; here it would.
-        mean = rows.scores.mean(axis=1, keepdims=True)
-        k = rows.scores.shape[1]
-        A, b = _scaled(Rows.of(rows.scores - mean, rows.truth, rows.weight), self.penalty)
-        return Readout(A - A.mean(axis=1, keepdims=True) if k > 1 else A, b)
+        A, b = self._learned(rows.scores - rows.scores.mean(axis=1, keepdims=True), rows)
+        return Readout(A - A.mean(axis=1, keepdims=True) if len(b) > 1 else A, b)
 
 
 @final
-class Dirichlet(Scaling):
+class Dirichlet(FullMatrix):
     """softmax(A·log p + b): what makes probabilities honest that are Dirichlet-distributed in each class.
 
     As ``Matrix``, of log p, the log-probabilities that the scores stand for: then a number common to all
@@ -131,13 +133,8 @@ class Dirichlet(Scaling):
     np.float64(1.0)
     """
 
-    def __init__(self, penalty: float = 10.0, on: str = "scores") -> None:
-        self.penalty = penalty
-        self.on = on
-
     def _solved(self, rows: Rows) -> Readout:
-        logs = np.ascontiguousarray(log_softmax(rows.scores, axis=1))
-        return Readout(*_scaled(Rows.of(logs, rows.truth, rows.weight), self.penalty))
+        return Readout(*self._learned(log_softmax(rows.scores, axis=1), rows))
 
     def _probabilities(self, scores: Floats) -> Floats:
         return self.readout_.probabilities(log_softmax(scores, axis=1))
@@ -145,15 +142,14 @@ class Dirichlet(Scaling):
 
 def _scaled(rows: Rows, penalty: float) -> tuple[Floats, Floats]:
     """A (k, k) and b (k,) of the least penalised log loss."""
-    strength = checks.number("penalty", penalty, 0.0)
     slope, k, total = best_slope(rows), rows.scores.shape[1], rows.total
-    heavy = strength * np.where(np.eye(k, dtype=bool), 1.0, k)
+    heavy = penalty * np.where(np.eye(k, dtype=bool), 1.0, k)
 
     def objective(x: Floats) -> tuple[float, Floats]:
         M, b = x[: k * k].reshape(k, k), x[k * k :]
         value, of_A, of_b = rows.matrix(slope * (np.eye(k) + M), b)
-        value += 0.5 * float((heavy * M * M).sum() + strength * b @ b)
-        gradient = np.append((slope * of_A + heavy * M).ravel(), of_b + strength * b)
+        value += 0.5 * float((heavy * M * M).sum() + penalty * b @ b)
+        gradient = np.append((slope * of_A + heavy * M).ravel(), of_b + penalty * b)
         return value / total, gradient / total
 
     x = minimised(objective, np.zeros(k * k + k), tol=1e-5)

@@ -37,6 +37,9 @@ METHODS: dict[str, type[Calibrator]] = {
 TRIED = ("identity", "temperature", "bias_corrected", "vector", "matrix")
 """What "auto" chooses from, the simplest first: all are read-outs, which a model file can hold."""
 
+MANY = 10_000
+"""Rows from which on two folds tell methods apart as well as five, in half the time."""
+
 HEAVY = 2e8
 """Rows times squared classes up to which "auto" tries a matrix: half a minute on one core."""
 
@@ -75,10 +78,12 @@ def choose(
     *,
     sample_weight: Any = None,
     on: str = "scores",
-    folds: int = 5,
+    folds: int | None = None,
     seed: int = 0,
 ) -> Selection:
     """The calibrator of the least cross-validated log loss, the simpler one of equals, fitted on all rows.
+
+    Without ``folds`` there are five, and two of 10,000 rows or more.
 
     >>> import numpy as np
     >>> from argmax import calibration
@@ -93,6 +98,7 @@ def choose(
     n, k = table.shape
     names = [name for name in TRIED if name != "matrix" or n * k**2 <= HEAVY]
     labels = np.arange(k) if classes is None else classes
+    folds = (2 if n >= MANY else 5) if folds is None else folds
     losses = {}
     for name in names:
         p = out_of_fold(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self, final
 
 import numpy as np
-from scipy.special import logit
+from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,10 +14,11 @@ from .. import checks
 from ..errors import InvalidInput
 from ..metrics.scores import SMALLEST
 from ..records import Floats
-from ..tags import Tags
+from ..tags import Tags, is_tag
+from .calibrated import widened
 from .selection import calibrator, chosen
 
-__all__ = ["CalibratedTagger"]
+__all__ = ["CalibratedTagger", "is_tagger", "span_scores", "token_scores"]
 
 FOLDS = 5
 Span = tuple[int, int, str, float]
@@ -27,14 +28,16 @@ Span = tuple[int, int, str, float]
 class CalibratedTagger(MetaEstimatorMixin, BaseEstimator):
     """A tagger whose probabilities hold: of each token's label, and of each span that it marks.
 
-    The marginals of tokens are calibrated like those of a classifier, on sequences left out. The
+    The scores of the labels of tokens are calibrated like those of a classifier, on sequences left out; so
+    structured SVMs and perceptrons get probabilities that they have none of their own. The
     probability that a whole span is right has a curve of its own, σ(a·logit p + b), since what holds for
     tokens one by one need not hold for them together. The labels that ``predict`` gives stay those of the
     tagger.
 
     Parameters
     ----------
-    estimator : SequenceTagger, CRFTagger, or what has their ``predict_marginals`` and ``span_confidence``
+    estimator : SequenceTagger, CRFTagger, or another tagger
+        With ``decision_function`` and ``span_scores``, or ``predict_marginals`` and ``span_confidence``.
     method : as for ``Calibrated``
     cv : int or "prefit"
         Folds of sequences; or a fitted tagger, calibrated on sequences that it has not seen.
@@ -65,35 +68,44 @@ class CalibratedTagger(MetaEstimatorMixin, BaseEstimator):
         if isinstance(self.cv, str):
             checks.choice("cv", self.cv, ("prefit",))
             check_is_fitted(self.estimator)
-            model, parts = self.estimator, [(self.estimator, range(len(X)))]
-        else:
-            parts = self._fitted_folds(X, y)
-            model = clone(self.estimator).fit(X, y)
+            return self.adopt(self.estimator, [(self.estimator, X, y)])
+        return self.adopt(clone(self.estimator).fit(X, y), self._fitted_folds(X, y))
+
+    def adopt(self, estimator: Any, parts: Iterable[tuple[Any, Any, Any]]) -> Self:
+        """Take over a fitted tagger, and calibrate it on parts (fitted tagger, X, y): of each part, sequences
+        that its tagger has not seen. Tokens whose label ``estimator`` does not know are left out.
+
+        >>> from argmax import CRFTagger
+        >>> from argmax.calibration import CalibratedTagger
+        >>> X, y = [["the", "cat"], ["a", "dog"]] * 5, [["D", "N"]] * 10
+        >>> tagger = CRFTagger().fit(X[:5], y[:5])
+        >>> model = CalibratedTagger(tagger, "temperature").adopt(tagger, [(tagger, X[5:], y[5:])])
+        >>> model.predict([["a", "cat"]])
+        [['D', 'N']]
+        """
+        check_is_fitted(estimator)
         tokens, spans = [], []
-        for fitted, held in parts:
-            some, truth = [X[i] for i in held], [y[i] for i in held]
-            tokens.append(_tokens(fitted, some, truth, model.classes_))
-            spans.append(_spans(fitted, some, truth))
+        for fitted, X, y in parts:
+            tokens.append(_tokens(fitted, X, y, estimator.classes_))
+            spans.append(_spans(fitted, X, y))
         table, labels = (np.concatenate(part) for part in zip(*tokens, strict=True))
         found = chosen(self.method, table, labels)
-        sure, right = (np.concatenate(part) for part in zip(*spans, strict=True))
-        curve = calibrator("bias_corrected").fit(sure, right * 1) if len(sure) else None
+        marked, right = (np.concatenate(part) for part in zip(*spans, strict=True))
+        curve = calibrator("bias_corrected").fit(marked, right * 1) if len(marked) else None
         self.selection_ = found if found.log_loss else None
         self.calibrator_, self.spans_ = found.calibrator, curve
-        self.estimator_, self.classes_ = model, model.classes_
+        self.estimator_, self.classes_ = estimator, estimator.classes_
         return self
 
-    def _fitted_folds(self, X: Any, y: Any) -> list[tuple[Any, Any]]:
+    def _fitted_folds(self, X: Any, y: Any) -> Iterator[tuple[Any, Any, Any]]:
         folds = min(checks.positive_integer("cv", self.cv), len(X))
         if folds < 2:
             raise InvalidInput(f"cv must be 2 or more, and so must the sequences; got {folds}.")
         fold = np.random.default_rng(0).permutation(len(X)) % folds
-        found = []
-        for held in range(folds):
-            learn = np.flatnonzero(fold != held)
+        for number in range(folds):
+            learn, held = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             model = clone(self.estimator).fit([X[i] for i in learn], [y[i] for i in learn])
-            found.append((model, np.flatnonzero(fold == held)))
-        return found
+            yield model, [X[i] for i in held], [y[i] for i in held]
 
     def predict(self, X: Any, *, lengths: Any = None) -> list[list[Any]]:
         """The labels of the tagger itself."""
@@ -104,19 +116,39 @@ class CalibratedTagger(MetaEstimatorMixin, BaseEstimator):
     def predict_marginals(self, X: Any, *, lengths: Any = None) -> list[Floats]:
         """P(label | sequence) of each token, calibrated: an array (tokens, labels) for each sequence."""
         check_is_fitted(self, "calibrator_")
-        given = self.estimator_.predict_marginals(X, lengths=lengths)
-        honest = self.calibrator_.predict_proba(_logs(np.concatenate(given)))
+        given = token_scores(self.estimator_, X, lengths)
+        honest = self.calibrator_.predict_proba(np.concatenate(given))
         return np.split(honest, np.cumsum([len(part) for part in given])[:-1])
 
     def span_confidence(self, X: Any, *, lengths: Any = None) -> list[list[Span]]:
         """The spans that ``predict`` marks, with the calibrated probability that each is right."""
         check_is_fitted(self, "calibrator_")
-        given: list[list[Span]] = self.estimator_.span_confidence(X, lengths=lengths)
+        given = span_scores(self.estimator_, X, lengths)
+        scores = np.array([span[3] for spans in given for span in spans])
         if self.spans_ is None:
-            return given
-        sure = _odds([span[3] for spans in given for span in spans])
-        honest = iter(self.spans_.predict_proba(sure)[:, 1].tolist() if len(sure) else [])
+            honest = iter(expit(scores).tolist())
+        else:
+            honest = iter(self.spans_.predict_proba(scores)[:, 1].tolist() if len(scores) else [])
         return [[(*span[:3], next(honest)) for span in spans] for spans in given]
+
+    # What the wrapped tagger tells
+
+    @property
+    def features_(self) -> Any:
+        """How its tokens become attributes."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.features_
+
+    @property
+    def solution_(self) -> Any:
+        """What its solver says."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.solution_
+
+    def explain(self, X: Any, *, lengths: Any = None, top: int = 10) -> Any:
+        """Why each token got its label, in the scores of the tagger."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.explain(X, lengths=lengths, top=top)
 
     def score(self, X: Any, y: Any, *, lengths: Any = None) -> float:
         """Share of the tokens whose label is predicted."""
@@ -124,24 +156,52 @@ class CalibratedTagger(MetaEstimatorMixin, BaseEstimator):
         return float(self.estimator_.score(X, y, lengths=lengths))
 
 
+def is_tagger(model: Any) -> bool:
+    """Whether a model labels sequences: it has scores of spans, or probabilities of tokens."""
+    return any(
+        callable(getattr(model, name, None)) for name in ("span_scores", "predict_marginals")
+    )
+
+
+def token_scores(model: Any, X: Any, lengths: Any = None) -> list[Floats]:
+    """Scores of the labels of each token, an array (tokens, labels) for each sequence, of any tagger."""
+    if callable(getattr(model, "decision_function", None)):
+        found: list[Floats] = model.decision_function(X, lengths=lengths)
+        return found
+    return [np.log(np.maximum(p, SMALLEST)) for p in model.predict_marginals(X, lengths=lengths)]
+
+
+def span_scores(model: Any, X: Any, lengths: Any = None) -> list[list[Span]]:
+    """The spans that a tagger marks, with scores instead of probabilities."""
+    if callable(getattr(model, "span_scores", None)):
+        found: list[list[Span]] = model.span_scores(X, lengths=lengths)
+        return found
+    given: list[list[Span]] = model.span_confidence(X, lengths=lengths)
+    return [
+        [(*span[:3], float(logit(np.clip(span[3], SMALLEST, 1.0 - SMALLEST)))) for span in spans]
+        for spans in given
+    ]
+
+
 def _tokens(model: Any, X: Any, y: Any, classes: Any) -> tuple[Floats, Any]:
-    """Log-marginals (N, k) of tokens with a known label, and its column (N,)."""
+    """Scores (N, k) of tokens with a known label, and its column (N,)."""
     place = {label: i for i, label in enumerate(classes.tolist())}
-    columns = [place[label] for label in model.classes_.tolist()]
-    narrow = _logs(np.concatenate(model.predict_marginals(X)))
-    table = np.full((len(narrow), len(classes)), np.log(SMALLEST))
-    table[:, columns] = narrow
-    return table, np.array([place[label] for labels in y for label in labels])
+    table = widened(np.concatenate(token_scores(model, X)), model.classes_, classes)
+    truth = np.array([place.get(label, -1) for labels in y for label in labels])
+    return table[truth >= 0], truth[truth >= 0]
 
 
 def _spans(model: Any, X: Any, y: Any) -> tuple[Floats, Any]:
-    """Log-odds of the spans marked in sequences, and whether each is right."""
-    sure, right = [], []
-    for labels, spans in zip(y, model.span_confidence(X), strict=True):
+    """Scores of the spans marked in sequences, and whether each is right; none where labels mark no spans."""
+    scores: list[float] = []
+    right: list[bool] = []
+    if not all(is_tag(str(label)) for label in model.classes_.tolist()):
+        return np.array(scores), np.array(right, dtype=bool)
+    for labels, spans in zip(y, span_scores(model, X), strict=True):
         true = _true_spans(labels) if spans else set()
-        sure += [span[3] for span in spans]
+        scores += [span[3] for span in spans]
         right += [span[:3] in true for span in spans]
-    return _odds(sure), np.array(right, dtype=bool)
+    return np.array(scores), np.array(right, dtype=bool)
 
 
 def _true_spans(labels: Any) -> set[tuple[int, int, str]]:
@@ -152,11 +212,3 @@ def _true_spans(labels: Any) -> set[tuple[int, int, str]]:
         (int(a), int(b) + 1, tags.types[int(kind)])
         for a, b, kind in zip(found.first, found.last, found.type, strict=True)
     }
-
-
-def _logs(p: Floats) -> Floats:
-    return np.log(np.maximum(p, SMALLEST))
-
-
-def _odds(p: Any) -> Floats:
-    return np.asarray(logit(np.clip(np.asarray(p, dtype=float), SMALLEST, 1.0 - SMALLEST)))

@@ -18,9 +18,8 @@ from typing import final
 
 import numpy as np
 
-from .. import checks
 from ..records import Floats
-from .base import Scaling
+from .base import Penalised, Scaling
 from .passes import Rows
 from .readout import Readout
 from .solving import minimised
@@ -96,11 +95,11 @@ class Temperature(Scaling):
 
 
 @final
-class BiasCorrected(Scaling):
+class BiasCorrected(Penalised):
     """softmax(scores / T + b): a temperature, and a number for each class.
 
-    The least log loss plus ``penalty`` ½‖b‖², a prior worth about as many rows: it decides for a class that
-    the rows do not have. It is the safe choice before priors of classes are changed.
+    The least log loss of all rows plus ``penalty`` ½‖b‖². It is the safe choice before priors of classes are
+    changed.
 
     Parameters
     ----------
@@ -118,12 +117,7 @@ class BiasCorrected(Scaling):
     array([[0.75, 0.25]])
     """
 
-    def __init__(self, penalty: float = 1.0, on: str = "scores") -> None:
-        self.penalty = penalty
-        self.on = on
-
-    def _solved(self, rows: Rows) -> Readout:
-        penalty = checks.number("penalty", self.penalty, 0.0)
+    def _deviated(self, rows: Rows, penalty: float) -> Readout:
         slope, k = best_slope(rows), rows.scores.shape[1]
         total = rows.total
 

@@ -233,7 +233,7 @@ def _train(
     ] = None,
     calibrate: Annotated[
         bool,
-        Option("--calibrate", help="Tables: make probabilities honest on rows left out of fits."),
+        Option("--calibrate", help="Make probabilities honest on what is left out of fits."),
     ] = False,
     memory: Memory = None,
     force: Force = False,
@@ -388,8 +388,8 @@ def _calibrate(
 ) -> None:
     """Make the probabilities of a model honest.
 
-    DATA are rows with labels that the model has not learned from. The method is chosen by its log-loss on
-    rows left out, and the calibrated model is written as a model of its own.
+    DATA are rows or sequences with labels that the model has not learned from. The method is chosen by its
+    log-loss on rows, or tokens, left out, and the calibrated model is written as a model of its own.
     """
     _run(context, json, quiet)
 

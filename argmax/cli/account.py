@@ -21,6 +21,7 @@ from .findings import SEVERITIES, Finding
 from .fitting import Fitted
 from .held import Held
 from .material import Material
+from .tried import show_tried
 
 if TYPE_CHECKING:
     from ..calibration import Calibrated
@@ -160,15 +161,10 @@ class Account:
     def _say_calibration(self, console: Console) -> None:
         if self._tried is None:
             return
-        console.heading("Calibrating, on rows that were left out of a fit")
+        title = "Calibrating, on rows that were left out of a fit"
+        show_tried(title, self._tried, None, console)
         if not losses.get(self.options.loss).probabilities:
             console.say(f"Scores of --loss {self.options.loss} are no probabilities until then.")
-        best = min(self._tried.values())
-        rows = [
-            [name, f"{loss:.4f}", "chosen" if loss == best else ""]
-            for name, loss in self._tried.items()
-        ]
-        console.table(["method", ">log-loss", ""], rows)
 
     def _say_ending(self, console: Console) -> None:
         options = self.options

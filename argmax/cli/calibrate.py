@@ -24,8 +24,9 @@ from .outcome import OK
 from .reading import opened
 from .scoring import in_spans
 from .settings import memory_limit
+from .tried import show_tried
 
-__all__ = ["folded_methods", "run"]
+__all__ = ["FEWEST", "compared", "folded_methods", "run", "show"]
 
 FEWEST = 20
 """Rows below which nothing can be learned about probabilities."""
@@ -61,8 +62,8 @@ def run(
     (first, table), (last, estimator) = pipeline.steps
     fitted = calibration.Calibrated(estimator, method, cv="prefit").adopt(estimator, found)
     save(Pipeline([(first, table), (last, fitted)]), output, overwrite=force)
-    told = _told(scores, truth, classes, found)
-    _show(told, found, output, console)
+    told = compared(scores, truth, classes, found.name, found.log_loss)
+    show(told, output, console, "row")
     console.result({"model": model, "data": data, "target": label, "output": output, **told})
     return OK
 
@@ -98,15 +99,17 @@ def _scored(pipeline: Pipeline, held: Held) -> tuple[Floats, Any, int]:
     return scores[known], held.labels[known], int((~known).sum())
 
 
-def _told(scores: Floats, truth: Any, classes: Any, found: calibration.Selection) -> dict[str, Any]:
+def compared(
+    scores: Floats, truth: Any, classes: Any, method: str, tried: dict[str, float] | None
+) -> dict[str, Any]:
     """Before and after; after is judged on folds that the calibrator was not fitted on."""
     before = calibration.Readout(np.array(1.0), np.zeros(len(classes))).probabilities(scores)
-    after = calibration.out_of_fold(found.name, scores, truth, classes)
+    after = calibration.out_of_fold(method, scores, truth, classes)
     saved = metrics.difference(metrics.log_loss, truth, before, after, classes=classes)
     return {
         "rows": len(truth),
-        "method": found.name,
-        "tried": found.log_loss,
+        "method": method,
+        "tried": tried or {},
         "log_loss": [metrics.log_loss(truth, p, classes) for p in (before, after)],
         "saved": {"value": saved.value, "low": saved.low, "high": saved.high},
         "calibration_error": [_error(truth, p, classes) for p in (before, after)],
@@ -118,17 +121,12 @@ def _error(truth: Any, p: Floats, classes: Any) -> dict[str, float]:
     return {"value": root.value, "low": root.low, "high": root.high}
 
 
-def _show(
-    told: dict[str, Any], found: calibration.Selection, output: str, console: Console
-) -> None:
-    if found.log_loss:
-        console.heading("Choosing a method, on rows that it did not learn from")
-        rows = [
-            [name, f"{loss:.4f}", "chosen" if name == found.name else ""]
-            for name, loss in found.log_loss.items()
-        ]
-        console.table(["method", ">log-loss", ""], rows)
-    console.heading(f"Probabilities, {found.name} on {count(told['rows'], 'row')}")
+def show(told: dict[str, Any], output: str, console: Console, what: str) -> None:
+    """What was tried, what calibration saves, and what to type next; ``what`` rows are."""
+    if told["tried"]:
+        title = f"Choosing a method, on {what}s that it did not learn from"
+        show_tried(title, told["tried"], told["method"], console)
+    console.heading(f"Probabilities, {told['method']} on {count(told['rows'], what)}")
     errors = [
         f"{e['value']:.4f} ({e['low']:.4f} to {e['high']:.4f})" for e in told["calibration_error"]
     ]
@@ -140,9 +138,9 @@ def _show(
         ],
     )
     saved = told["saved"]
-    if found.name == "identity":
+    if told["method"] == "identity":
         console.say(
-            "The probabilities are as honest as these rows can tell: they stay as they are."
+            f"The probabilities are as honest as these {what}s can tell: they stay as they are."
         )
     else:
         told_range = f"{saved['low']:.4f} to {saved['high']:.4f}"

@@ -40,11 +40,12 @@ def folded(model: Pipeline) -> Pipeline:
         _check_probable(step)
         return model
     from ..calibration import Dirichlet
+    from ..calibration.base import Scaling
 
-    if isinstance(step.calibrator_, Dirichlet):
+    if isinstance(step.calibrator_, Dirichlet) or not isinstance(step.calibrator_, Scaling):
         raise Unsupported(
-            "a model calibrated by 'dirichlet' is no linear model any more. Use it in Python with "
-            "argmax.load, or calibrate it with `argmax calibrate`."
+            f"a model calibrated by {type(step.calibrator_).__name__} is no linear model any more. Use it in "
+            "Python with argmax.load, or calibrate it anew with `argmax calibrate`."
         )
     # Its probabilities are the softmax of calibrated scores, whatever loss the scores came from.
     linear = LinearClassifier()

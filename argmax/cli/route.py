@@ -21,7 +21,7 @@ from .reading import reading
 
 __all__ = ["chosen", "of_sequences"]
 
-TWOFOLD = ("check", "train", "predict", "evaluate", "explain", "shift")
+TWOFOLD = ("check", "train", "predict", "evaluate", "explain", "calibrate", "shift")
 OF_MODELS = ("predict", "evaluate", "explain")
 TAGGERS = ("SequenceTagger", "CRFTagger")
 SETS = "MultiLabelClassifier"

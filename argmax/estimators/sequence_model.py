@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks, passes
-from ..errors import InvalidInput, Unsupported
+from ..errors import InvalidInput, NoProbabilities, Unsupported
 from ..layouts import Pairs
 from ..records import Floats, Ints, Scores, Structures
 from ..spaces import Chain, constraints
@@ -18,6 +20,16 @@ from .learner import Learner
 from .sequences import Labels, as_lists, as_sparse, check_offsets
 
 __all__ = ["SequenceModel"]
+
+Span = tuple[int, int, str, float]
+"""First token, the one behind the last, type, and a probability or a score."""
+
+LEAST = 1e-30
+"""The smallest share that is told apart from none."""
+
+
+def _log_odds(p: float) -> float:
+    return float(logit(np.clip(p, LEAST, 1.0 - 2.0**-53)))
 
 
 class SequenceModel(Learner):
@@ -70,8 +82,31 @@ class SequenceModel(Learner):
         assert stack.offsets is not None
         return as_lists(self.classes_, codes, stack.offsets)
 
-    def predict_marginals(self, X: Any, *, lengths: Any = None) -> list[Floats]:
-        """P(label | sequence) of each token: an array (tokens, labels) for each sequence."""
+    def _probable(self, asked: str, answer: Callable[..., Any]) -> Callable[..., Any]:
+        """The answer to a question about P(y | x), where the loss estimates it."""
+        loss = self._loss()
+        if not loss.probabilities:
+            raise NoProbabilities(
+                f"{asked}: the scores of loss {loss.name!r} are no probabilities. Wrap the tagger in "
+                "calibration.CalibratedTagger, or use loss='log'."
+            )
+        return answer
+
+    def decision_function(self, X: Any, *, lengths: Any = None) -> list[Floats]:
+        """Scores of the labels of each token: an array (tokens, labels) for each sequence.
+
+        log Σ exp(score(y)) of the label sequences y that have the label there, less that of all. With "log"
+        this is log P(label | sequence); with a loss that estimates no probabilities it ranks labels, and is
+        what ``calibration.CalibratedTagger`` makes probabilities of. No score is below log 1e-30.
+        """
+        return [np.log(np.maximum(p, LEAST)) for p in self._shares(X, lengths=lengths)]
+
+    @property
+    def predict_marginals(self) -> Callable[..., list[Floats]]:
+        """P(label | sequence) of the tokens of (X, *, lengths): an array (tokens, labels) a sequence."""
+        return self._probable("predict_marginals", self._shares)
+
+    def _shares(self, X: Any, *, lengths: Any = None) -> list[Floats]:
         space, scores = self._scores(X, lengths)
         p = space.marginals(scores)[1].node
         assert scores.offsets is not None
@@ -80,10 +115,15 @@ class SequenceModel(Learner):
     def predict_top_k(
         self, X: Any, k: int, *, lengths: Any = None
     ) -> list[list[tuple[list[Any], float]]]:
-        """The k most probable label sequences of each sequence, with their probabilities."""
+        """The k most probable label sequences of each sequence, with their probabilities.
+
+        With a loss that estimates no probabilities these are the k best, and the numbers are nan.
+        """
         space, scores = self._scores(X, lengths)
         labels, values = space.top_k(scores, k)
         probability = np.exp(values - space.logz(scores).value)
+        if not self._loss().probabilities:
+            probability[:] = np.nan
         offsets = scores.offsets
         assert offsets is not None
         found = [as_lists(self.classes_, np.maximum(row, 0), offsets) for row in labels]
@@ -96,16 +136,24 @@ class SequenceModel(Learner):
             for i in range(len(offsets) - 1)
         ]
 
-    def predict_minimum_risk(self, X: Any, *, lengths: Any = None) -> list[list[Any]]:
-        """The labels with the fewest expected errors, instead of the most probable sequence."""
+    @property
+    def predict_minimum_risk(self) -> Callable[..., list[list[Any]]]:
+        """Of (X, *, lengths) the labels with the fewest expected errors, not the most probable sequence."""
+        return self._probable("predict_minimum_risk", self._minimum_risk)
+
+    def _minimum_risk(self, X: Any, *, lengths: Any = None) -> list[list[Any]]:
         space, scores = self._scores(X, lengths)
         assert scores.offsets is not None
         return as_lists(self.classes_, space.posterior(scores).labels, scores.offsets)
 
-    def sample(
+    @property
+    def sample(self) -> Callable[..., list[list[list[Any]]]]:
+        """Of (X, n=1, *, lengths, random_state) n label sequences for each sequence, drawn from P(y | x)."""
+        return self._probable("sample", self._sample)
+
+    def _sample(
         self, X: Any, n: int = 1, *, lengths: Any = None, random_state: Any = None
     ) -> list[list[list[Any]]]:
-        """n label sequences for each sequence, drawn from P(y | x)."""
         space, scores = self._scores(X, lengths)
         rng = np.random.default_rng(random_state)
         draws = space.sample(scores, checks.positive_integer("n", n), rng)
@@ -113,8 +161,12 @@ class SequenceModel(Learner):
         by_draw = [as_lists(self.classes_, row, scores.offsets) for row in draws]
         return [[labels[i] for labels in by_draw] for i in range(len(scores.offsets) - 1)]
 
-    def log_likelihood(self, X: Any, y: Any, *, lengths: Any = None) -> Floats:
-        """log P(y | x) of each sequence; −inf where a label was never seen or is not allowed."""
+    @property
+    def log_likelihood(self) -> Callable[..., Floats]:
+        """Of (X, y, *, lengths) log P(y | x); −inf where a label was never seen or is not allowed."""
+        return self._probable("log_likelihood", self._log_likelihood)
+
+    def _log_likelihood(self, X: Any, y: Any, *, lengths: Any = None) -> Floats:
         space, scores = self._scores(X, lengths)
         assert scores.offsets is not None
         codes, known = self._codes(y, scores.offsets)
@@ -141,11 +193,19 @@ class SequenceModel(Learner):
             raise InvalidInput("there are no tokens to score.")
         return float(np.mean((codes == truth) & known))
 
-    def span_confidence(
-        self, X: Any, *, lengths: Any = None
-    ) -> list[list[tuple[int, int, str, float]]]:
-        """The spans that ``predict`` marks: (first token, the one behind the last, type, probability)."""
+    @property
+    def span_confidence(self) -> Callable[..., list[list[Span]]]:
+        """Spans that ``predict`` marks in (X, *, lengths): first token, that behind the last, type, P."""
+        return self._probable("span_confidence", self._spans)
+
+    def _spans(self, X: Any, *, lengths: Any = None) -> list[list[Span]]:
         return decoding.spans(self, X, lengths)
+
+    def span_scores(self, X: Any, *, lengths: Any = None) -> list[list[Span]]:
+        """The same spans with scores, log p − log(1 − p) of the share p that a span has as labels have theirs
+        in ``decision_function``: of any loss, to be calibrated."""
+        found = decoding.spans(self, X, lengths)
+        return [[(*span[:3], float(_log_odds(span[3]))) for span in spans] for spans in found]
 
     def explain(
         self, X: Any, *, lengths: Any = None, top: int = 10

@@ -1,11 +1,11 @@
-"""What calibration asks of n scored rows: the log loss along a temperature or a scale, and isotonic steps."""
+"""What calibration asks of n scored rows: the log loss along a temperature or a scale."""
 
 import numpy as np
 
 from .compile import kernel
 from .simd import L8, add, exp_in_place, largest, load, maximum, mul, total, zeros
 
-__all__ = ["affine", "pooled", "tempered"]
+__all__ = ["affine", "tempered"]
 
 ROWS = 32  # of scores worked on together, in the first-level cache
 
@@ -101,24 +101,3 @@ def affine(S, a, b, y, weight, by_scale, by_offset):
             by_scale[own] -= s * S_i[own]
             by_offset[own] -= s
     return value
-
-
-@kernel
-def pooled(value, weight, ends):
-    """Isotonic regression by pooling adjacent violators: the number of its blocks.
-
-    Given means value (m,) of groups in order and their weights (m,). Filled: the first entries of value and
-    weight are those of the blocks, values rising, and ``ends`` (m,) holds the last group of each block.
-    Ayer, Brunk, Ewing, Reid, Silverman 1955.
-    """
-    blocks = 0
-    for j in range(len(value)):
-        v, s = value[j], weight[j]
-        while blocks > 0 and value[blocks - 1] >= v:
-            before = weight[blocks - 1]
-            v = (v * s + value[blocks - 1] * before) / (s + before)
-            s += before
-            blocks -= 1
-        value[blocks], weight[blocks], ends[blocks] = v, s, j
-        blocks += 1
-    return blocks

@@ -1,146 +1,102 @@
-"""A calibrated classifier as a document and tensors, and back: what its classifier has, and a read-out.
+"""A calibrated classifier or tagger as a document and tensors, and back: what belongs to the calibration.
 
-    document  method, options of the calibrator, cv, log_loss of what was tried (or None)
-    tensors   readout.scale () as (1,), (k,) or (k, k)    readout.offset (k,)
-
-Only scaling can be stored: its map is numbers A and b, and nothing else. Of a model adapted to new priors
-these are the numbers before, and the priors are among the options: so the change can be seen, and undone.
+document  method and options of the calibrator, asked (the method, or "auto"), cv, log_loss of what was
+          tried (or None); of a tagger also spans, the options of the curve of spans (or None)
+tensors   those of ``calibrators``; of a tagger with spans also spans.scale (1,) and spans.offset (2,)
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..calibration import Calibrated, Readout
-from ..calibration.base import Scaling
+from ..calibration import BiasCorrected, Calibrated, CalibratedTagger
 from ..calibration.selection import METHODS, Selection
-from ..errors import InvalidInput, ModelFileError, Unsupported
-from .checked import finite, same_keys, take
+from ..errors import ModelFileError, Unsupported
+from .calibrators import (
+    calibrator_parts,
+    is_number,
+    readout_of,
+    readout_tensors,
+    rebuilt_calibrator,
+)
+from .checked import Room, same_keys
 from .container import Tensors
 
-__all__ = ["calibration_parts", "rebuilt_calibrated"]
+__all__ = ["calibration_parts", "rebuilt_calibrated", "rebuilt_calibrated_tagger"]
 
 DOCUMENT = ("method", "asked", "options", "cv", "log_loss")
-STORED = {name: kind for name, kind in METHODS.items() if issubclass(kind, Scaling)}
-NEW_PRIORS = "new_priors"
-LONGEST = 10_000
-"""Characters of a note."""
 
 
-def _stored() -> dict[str, Any]:
-    """The calibrators that a file can hold, by name; those of new priors are imported only here."""
-    from ..shift import NewPriors
-
-    return STORED | {NEW_PRIORS: NewPriors}
-
-
-def calibration_parts(model: Calibrated) -> tuple[dict[str, Any], Tensors]:
-    """What a calibrated classifier has beside its classifier."""
-    found, selection = model.calibrator_, model.selection_
-    names = [name for name, kind in _stored().items() if type(found) is kind]
-    if not names or not isinstance(found, Scaling):
-        raise Unsupported(
-            f"a model file holds calibration by {', '.join(STORED)}; this is {type(found).__name__}. Choose "
-            "one of them, or pickle the model for your own processes."
-        )
+def calibration_parts(model: Calibrated | CalibratedTagger) -> tuple[dict[str, Any], Tensors]:
+    """What a calibrated model has beside its classifier or tagger."""
+    if isinstance(model, Calibrated) and len(model.estimators_) > 1:
+        raise Unsupported("a model file holds one classifier. Calibrate with ensemble=False.")
+    method, options, tensors = calibrator_parts(model.calibrator_)
     if not (model.cv is None or isinstance(model.cv, int | str)):
         raise Unsupported(f"cv={model.cv!r} cannot be stored. Use a number, 'prefit' or None.")
-    readout, options = found.readout_, found.get_params(deep=False)
-    if names[0] == NEW_PRIORS:
-        readout, options = _before(found)
     document = {
-        "method": names[0],
-        "asked": model.method if isinstance(model.method, str) else names[0],
+        "method": method,
+        "asked": model.method if isinstance(model.method, str) else method,
         "options": options,
         "cv": model.cv,
-        "log_loss": None if selection is None else selection.log_loss,
+        "log_loss": None if model.selection_ is None else model.selection_.log_loss,
     }
-    scale = np.atleast_1d(readout.scale)
-    return document, {"readout.scale": scale, "readout.offset": readout.offset}
+    if isinstance(model, CalibratedTagger):
+        document["spans"] = None if model.spans_ is None else model.spans_.get_params(deep=False)
+        if model.spans_ is not None:
+            tensors |= readout_tensors("spans", model.spans_.readout_)
+    return document, tensors
 
 
-def rebuilt_calibrated(given: Any, estimator: Any, tensors: Tensors) -> Calibrated:
+def rebuilt_calibrated(given: Any, estimator: Any, tensors: Tensors, room: Room) -> Calibrated:
     """The calibrated classifier; its tensors are taken out of the others."""
     document = same_keys("calibration", given, DOCUMENT)
-    calibrator = _calibrator(document["method"], document["options"])
-    k = len(estimator.classes_)
-    readout = _readout(tensors, k)
-    calibrator.readout_, calibrator.n_classes_ = readout, k
-    if document["method"] == NEW_PRIORS:
-        _adopt(calibrator, readout)
-    if document["method"] == "temperature":
-        slope = float(readout.scale)
-        calibrator.temperature_ = np.inf if slope == 0 else 1.0 / slope
-    if document["asked"] not in ("auto", document["method"]) or not _plain(document["cv"]):
-        raise ModelFileError("has a calibration that argmax did not write.")
-    named = document["method"] in METHODS and document["options"]["on"] == "scores"
-    asked = document["asked"] if named else calibrator
+    calibrator, asked, selection = _calibration(document, estimator, tensors, room)
     model = Calibrated(estimator, asked, document["cv"])
-    model.estimator_, model.calibrator_ = estimator, calibrator
-    model.classes_, model.selection_ = estimator.classes_, None
-    if document["log_loss"] is not None:
-        losses = _losses(document["log_loss"])
-        model.selection_ = Selection(document["method"], calibrator, losses)
+    model.estimator_, model.classes_ = estimator, estimator.classes_
+    model.estimators_ = [estimator]
+    model.calibrator_, model.selection_ = calibrator, selection
     return model
 
 
-def _calibrator(method: Any, options: Any) -> Any:
-    kind = _stored().get(method) if isinstance(method, str) else None
-    if kind is None or not isinstance(options, dict):
-        raise ModelFileError("has a calibration that this version does not have.")
-    if options.keys() != set(kind._get_param_names()):
-        raise ModelFileError("has a calibration with other options than this version's.")
-    penalty, on = options.get("penalty", 1.0), options["on"]
-    if not _is_number(penalty) or not penalty >= 0:
-        raise ModelFileError("has a calibration with a penalty that is no number of 0 or more.")
-    if on not in ("scores", "probabilities"):
-        raise ModelFileError("has a calibration of something else than scores.")
-    return kind(**options)
+def rebuilt_calibrated_tagger(
+    given: Any, tagger: Any, tensors: Tensors, room: Room
+) -> CalibratedTagger:
+    """The calibrated tagger; its tensors are taken out of the others."""
+    document = same_keys("calibration", given, (*DOCUMENT, "spans"))
+    calibrator, asked, selection = _calibration(document, tagger, tensors, room)
+    model = CalibratedTagger(tagger, asked, document["cv"])
+    model.estimator_, model.classes_ = tagger, tagger.classes_
+    model.calibrator_, model.selection_ = calibrator, selection
+    model.spans_ = _span_curve(document["spans"], tensors)
+    return model
 
 
-def _before(found: Any) -> tuple[Readout, dict[str, Any]]:
-    """The read-out before new priors, and all that is needed to have it after."""
-    numbers = {"priors": found.priors, "source": found.source_}
-    plain = {name: np.asarray(given, dtype=float).tolist() for name, given in numbers.items()}
-    return found.base_, found.get_params(deep=False) | plain
+def _calibration(
+    document: dict[str, Any], estimator: Any, tensors: Tensors, room: Room
+) -> tuple[Any, Any, Selection | None]:
+    """The calibrator, the method as it was asked for, and what was tried."""
+    method, asked = document["method"], document["asked"]
+    k = len(estimator.classes_)
+    calibrator = rebuilt_calibrator(method, document["options"], tensors, k, room)
+    if asked not in ("auto", method) or not _plain(document["cv"]):
+        raise ModelFileError("has a calibration that argmax did not write.")
+    named = method in METHODS and document["options"]["on"] == "scores"
+    selection = None
+    if document["log_loss"] is not None:
+        selection = Selection(method, calibrator, _losses(document["log_loss"]))
+    return calibrator, asked if named else calibrator, selection
 
 
-def _adopt(calibrator: Any, base: Readout) -> None:
-    note = calibrator.note
-    numbers = [calibrator.priors, calibrator.source]
-    named = isinstance(calibrator.base, str) and calibrator.base in METHODS
-    if not isinstance(note, str) or len(note) > LONGEST or not named:
-        raise ModelFileError("has a note on its priors that argmax did not write.")
-    for given in numbers:
-        plain = isinstance(given, list) and all(map(_is_number, given))
-        if not plain or len(given) != len(base.offset):
-            raise ModelFileError("has priors that do not fit its classes.")
-    try:
-        calibrator.adopt(base)
-    except InvalidInput as error:
-        raise ModelFileError(f"has priors that do not do: {error}") from error
-
-
-def _readout(tensors: Tensors, k: int) -> Readout:
-    offset = finite("readout.offset", take(tensors, "readout.offset", np.float64, k))
-    flat = tensors.get("readout.scale")
-    if flat is not None and flat.ndim == 2:
-        return Readout(
-            finite("readout.scale", take(tensors, "readout.scale", np.float64, k, k)), offset
-        )
-    scale = finite("readout.scale", take(tensors, "readout.scale", np.float64, None))
-    if len(scale) not in (1, k):
-        raise ModelFileError(f"has a read-out of {len(scale)} scales for {k} classes.")
-    return Readout(scale[0].reshape(()) if len(scale) == 1 else scale, offset)
-
-
-def _is_number(given: Any) -> bool:
-    """Whether it is a number that float64 can hold; whole numbers of JSON have no bound."""
-    if isinstance(given, bool) or not isinstance(given, int | float):
-        return False
-    return isinstance(given, float) or abs(given) <= 2**53
+def _span_curve(options: Any, tensors: Tensors) -> BiasCorrected | None:
+    if options is None:
+        return None
+    told = same_keys("curve of spans", options, ("penalty", "on"))
+    if not is_number(told["penalty"]) or not told["penalty"] >= 0 or told["on"] != "scores":
+        raise ModelFileError("has a curve of spans that argmax did not write.")
+    curve = BiasCorrected(**told)
+    curve.readout_, curve.n_classes_ = readout_of("spans", tensors, 2), 2
+    return curve
 
 
 def _plain(cv: Any) -> bool:
@@ -150,6 +106,6 @@ def _plain(cv: Any) -> bool:
 def _losses(given: Any) -> dict[str, float]:
     if not isinstance(given, dict) or not given.keys() <= METHODS.keys():
         raise ModelFileError("has a calibration with losses that argmax did not write.")
-    if not all(map(_is_number, given.values())):
+    if not all(map(is_number, given.values())):
         raise ModelFileError("has a calibration with losses that are no numbers.")
     return {name: float(loss) for name, loss in given.items()}

@@ -36,7 +36,7 @@ from .estimator import (
 from .tagger import TAGGERS
 
 if TYPE_CHECKING:
-    from ..calibration import Calibrated
+    from ..calibration import Calibrated, CalibratedTagger
 
 __all__ = ["describe", "estimator_of", "load", "save"]
 
@@ -51,9 +51,9 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     """Write a fitted model to a file that is safe to load, whole or not at all.
 
     ``model`` is a fitted classifier of argmax, a reduction over one, or a ``Pipeline`` of a
-    ``features.Table`` and one of them, calibrated by scaling or not; a ``MultiLabelClassifier``, alone or
-    behind a ``Table``; a ``GraphLabeler``; or a ``SequenceTagger`` or ``CRFTagger`` whose features are
-    ``Templates`` or ``Given``. A file that exists is kept unless
+    ``features.Table`` and one of them, calibrated or not; a ``MultiLabelClassifier``, alone or behind a
+    ``Table``; a ``GraphLabeler``; or a ``SequenceTagger`` or ``CRFTagger`` whose features are ``Templates``
+    or ``Given``, calibrated or not. A file that exists is kept unless
     ``overwrite``. What belongs to a process and not to a model, ``engine`` and ``callbacks``, is left out.
 
     >>> import pathlib, tempfile
@@ -92,7 +92,7 @@ def _check_loadable(content: dict[str, Any], tensors: Tensors) -> None:
 
 def _parts(
     model: Any,
-) -> tuple[Table | None, Any, Calibrated | None, dict[str, Any] | None]:
+) -> tuple[Table | None, Any, Any, dict[str, Any] | None]:
     """The table and the estimator of a model, its calibration, and what else its pipeline has."""
     if type(model) is not Pipeline:
         estimator, calibrated = _bare(model)
@@ -125,7 +125,7 @@ def _classifies(estimator: Any) -> bool:
     return type(estimator) in CLASSIFIERS.values() or is_reduction(estimator)
 
 
-def _bare(model: Any) -> tuple[Any, Calibrated | None]:
+def _bare(model: Any) -> tuple[Any, Calibrated | CalibratedTagger | None]:
     """An estimator without its calibration, and the calibration."""
     if not isinstance(model, _calibrated(model)):
         return model, None
@@ -134,20 +134,20 @@ def _bare(model: Any) -> tuple[Any, Calibrated | None]:
 
 
 def _calibrated(model: Any) -> Any:
-    """The class Calibrated where it may matter: importing it takes longer than loading a small model."""
+    """The calibrated models where they may matter: importing them takes longer than loading a small one."""
     if isinstance(model, (Table, *ESTIMATORS.values())) or is_reduction(model):
         return ()
-    from ..calibration import Calibrated
+    from ..calibration import Calibrated, CalibratedTagger
 
-    return Calibrated
+    return (Calibrated, CalibratedTagger)
 
 
 def _refused(what: str) -> Unsupported:
     return Unsupported(
         f"{what}. A model file holds {', '.join(ESTIMATORS)}, alone; or one of {', '.join(BEHIND_TABLES)}, "
         f"or a reduction ({', '.join(REDUCTIONS)}) over a classifier of ours, alone or after a "
-        "features.Table in a Pipeline of two steps. Let features.Table prepare the columns, or pickle the "
-        "model for your own processes."
+        "features.Table in a Pipeline of two steps; calibrated or not. Let features.Table prepare the "
+        "columns, or pickle the model for your own processes."
     )
 
 
@@ -174,11 +174,13 @@ def _model(file: File) -> Any:
     tensors, room = dict(file.tensors), Room(file.bytes)
     estimator = rebuilt_estimator(file.content["estimator"], tensors, room)
     if "calibration" in file.content:
-        if not _classifies(estimator):
-            raise ModelFileError("has a calibration of what is no classifier.")
-        from .calibrated import rebuilt_calibrated
+        from .calibrated import rebuilt_calibrated, rebuilt_calibrated_tagger
 
-        estimator = rebuilt_calibrated(file.content["calibration"], estimator, tensors)
+        tags = type(estimator) in TAGGERS.values()
+        if not tags and not _classifies(estimator):
+            raise ModelFileError("has a calibration of what is no classifier and no tagger.")
+        rebuilt = rebuilt_calibrated_tagger if tags else rebuilt_calibrated
+        estimator = rebuilt(file.content["calibration"], estimator, tensors, room)
     if file.content["pipeline"] is None:
         if tensors:
             raise ModelFileError(f"has a tensor {min(tensors)!r} that belongs to nothing.")

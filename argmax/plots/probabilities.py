@@ -97,7 +97,7 @@ def cost_curve(found: CostCurve, ax: Axes | None = None, title: str = "") -> Axe
     ax.plot(found.t, found.cost, lw=2, color=INK, label="act on the probabilities")
     ax.fill_between(found.t, found.best, found.cost, color=FILL, lw=0)
     top = 1.1 * float(max(found.cost.max(), np.minimum(found.never, found.always).max(), 1e-9))
-    ax.set(xlim=(0, 1), ylim=(0, top), xlabel="cost of a false alarm, of the two", title=title)
+    ax.set(xlim=(0, 1), ylim=(0, top), xlabel="t: a false alarm costs t, a miss 1 − t", title=title)
     ax.set_ylabel("mean cost")
     ax.legend(frameon=False)
     return ax

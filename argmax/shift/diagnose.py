@@ -15,8 +15,8 @@ import scipy.sparse as sp
 
 from .. import checks
 from ..calibration import Calibrated
-from ..calibration.base import as_scores
 from ..calibration.calibrated import scores_of
+from ..calibration.tagger import is_tagger, token_scores
 from ..decisions import cost_table
 from ..errors import InvalidInput
 from ..metrics import Interval, proportion
@@ -135,7 +135,7 @@ def diagnose(
     (True, True)
     """
     X, y = validation
-    if callable(getattr(model, "predict_marginals", None)):
+    if is_tagger(model):
         tokens = _tokens(model, X, y, target, seed)
         return _of_scores(*tokens, model.classes_, None, cost, None, seed, "sequence")
     inner = model.estimator_ if isinstance(model, Calibrated) else model
@@ -263,18 +263,17 @@ def _first(q: Floats, seed: int) -> Ints:
 
 
 def _tokens(model: Any, X: Any, y: Any, target: Any, seed: int) -> tuple[Floats, Any, Floats]:
-    """Log-marginals of one token of each sequence, drawn by chance, and its label."""
+    """Scores of the labels of one token of each sequence, drawn by chance, and its label."""
     rng = np.random.default_rng(seed)
     checks.same_length(X=X, y=y)
     known, truth = [], []
-    for p, labels in zip(model.predict_marginals(X), y, strict=True):
+    for scores, labels in zip(token_scores(model, X), y, strict=True):
         at = [i for i, one in enumerate(labels) if one in set(model.classes_.tolist())]
         if at:
             chosen = at[int(rng.integers(len(at)))]
-            known.append(p[chosen])
+            known.append(scores[chosen])
             truth.append(labels[chosen])
-    new = [p[int(rng.integers(len(p)))] for p in model.predict_marginals(target) if len(p)]
+    new = [one[int(rng.integers(len(one)))] for one in token_scores(model, target) if len(one)]
     if not known or not new:
         raise InvalidInput("validation and target need at least one sequence with a token.")
-    tables = [as_scores(np.array(part), "probabilities") for part in (known, new)]
-    return tables[0], np.array(truth), tables[1]
+    return np.array(known), np.array(truth), np.array(new)

@@ -45,7 +45,7 @@ from argmax import (
     save,
     shift,
 )
-from argmax.calibration import Calibrated
+from argmax.calibration import Calibrated, CalibratedTagger
 from argmax.errors import ArgmaxError, ModelFileError
 from argmax.features import Given, Table, Templates
 
@@ -102,6 +102,8 @@ def _calibrated(X: Any, y: Any) -> list[tuple[Any, Any]]:
     return [
         (Calibrated(SoftmaxRegression(), "matrix", cv=2).fit(X, y), X),
         (Calibrated(LinearClassifier(), "temperature", cv=2).fit(X, y > 0), X),
+        (Calibrated(LinearClassifier(), "isotonic", cv=2).fit(X, y), X),
+        (Calibrated(LinearClassifier(), "top_label", cv=2).fit(X, y), X),
         (shift.adapt(model, found, "a note"), X),
     ]
 
@@ -136,6 +138,7 @@ def _taggers(rng: np.random.Generator) -> list[tuple[Any, Any]]:
         (SequenceTagger(plain, constraints="BIO").fit(words, labels), words),
         (SequenceTagger(few, order=2, constraints=rules, **costly).fit(words, labels), words),
         (CRFTagger(Given(), C=0.1, start=False).fit(named, labels), named),
+        (CalibratedTagger(CRFTagger(plain), "temperature", cv=2).fit(words, labels), words),
     ]
 
 
@@ -402,9 +405,11 @@ def check(i: int, path: Path, measure: bool = False) -> str:
 
 
 def _answers(model: Any, rows: Any) -> None:
-    if isinstance(model, SequenceTagger | CRFTagger | GraphLabeler):
+    if isinstance(model, SequenceTagger | CRFTagger | CalibratedTagger | GraphLabeler):
         model.predict(rows)
         model.predict_marginals(rows)
+        if isinstance(model, CalibratedTagger):
+            model.span_confidence(rows)
     elif hasattr(model, "predict_proba"):
         model.predict_proba(rows)
     else:

@@ -28,7 +28,8 @@ from argmax import (
     save,
     solvers,
 )
-from argmax.calibration import Calibrated
+from argmax.calibration import Calibrated, CalibratedTagger
+from argmax.calibration.tagger import token_scores
 from argmax.features import Table, Templates
 from argmax.persist.container import SCHEMA
 
@@ -43,6 +44,7 @@ FRAME = {
 }
 SENTENCES = [["the", "dog", "barks"], ["a", "Hund", "schläft"], ["dogs", "bark"], ["the", "dog"]]
 TAGS = [["D", "N", "V"], ["D", "N", "V"], ["N", "V"], ["D", "N"]]
+SPANS = [["O", "B-X", "O"], ["O", "B-X", "O"], ["B-X", "O"], ["O", "B-X"]]
 SETS = np.stack([Y > 0, Y != 1, np.arange(20) % 4 == 0], axis=1).astype(int)
 GRAPHS = [(X[i : i + 4], np.array([[0, 1], [1, 2], [0, 2], [2, 3]])) for i in range(0, 20, 4)]
 GRAPH_LABELS = [Y[i : i + 4] for i in range(0, 20, 4)]
@@ -72,6 +74,13 @@ def models() -> dict[str, tuple[Any, Any]]:
         ),
         "pairs": (OneVsOne(MulticlassSVM(), decision="scores").fit(X, words), X),
         "code": (OutputCode(code=[[1, 1, 0], [-1, 0, 1], [0, -1, -1]]).fit(X, Y), X),
+        "curves": (Calibrated(SoftmaxRegression(), "isotonic", cv=2).fit(X, Y), X),
+        "calibrated-tagger": (
+            CalibratedTagger(
+                SequenceTagger(loss="perceptron", max_iter=3), "temperature", cv=2
+            ).fit(SENTENCES, SPANS),
+            SENTENCES,
+        ),
         "sets": (MultiLabelClassifier(decoding="f1", C=3.0).fit(X, SETS), X),
         "named-sets": (Pipeline([("t", Table(KINDS)), ("m", named)]).fit(FRAME, SETS), FRAME),
         "graphs": (GraphLabeler(edges="potts").fit(GRAPHS, GRAPH_LABELS), GRAPHS),
@@ -93,8 +102,12 @@ def answers_of(model: Any, rows: Any) -> dict[str, Any]:
         labels = np.concatenate(model.predict(rows)).tolist()
         return {**found, "labels": labels, "probabilities": chances}
     if rows is SENTENCES:
-        chances = np.concatenate(model.predict_marginals(rows)).tolist()
-        return {**found, "labels": model.predict(rows), "probabilities": chances}
+        chances = [np.exp(scores) for scores in token_scores(model, rows)]
+        return {
+            **found,
+            "labels": model.predict(rows),
+            "probabilities": np.concatenate(chances).tolist(),
+        }
     if isinstance(model, MulticlassSVM | OneVsOne):
         return {**found, "scores": model.decision_function(rows).tolist()}
     return {**found, "probabilities": model.predict_proba(rows).tolist()}
@@ -102,15 +115,22 @@ def answers_of(model: Any, rows: Any) -> dict[str, Any]:
 
 def rows_of(name: str) -> Any:
     """The rows that the model of a file is asked about."""
-    kinds = {
-        "table": FRAME,
-        "hashed": FRAME,
-        "rest": FRAME,
-        "tagger": SENTENCES,
-        "templates": SENTENCES,
-    }
-    kinds |= {"named-sets": FRAME, "graphs": GRAPHS}
-    return kinds.get(name.split("-", 2)[2], X)
+    if "tagger" in name or name.endswith("templates"):
+        return SENTENCES
+    if name.endswith("graphs"):
+        return GRAPHS
+    return FRAME if name.endswith(("table", "hashed", "named-sets", "rest")) else X
+
+
+def labels_of(name: str, classes: Any) -> Any:
+    """Labels of these rows to fit the model again with, in as many kinds as it knows."""
+    if name.endswith("sets"):
+        return SETS
+    if name.endswith("graphs"):
+        return GRAPH_LABELS
+    if rows_of(name) is SENTENCES:
+        return SPANS if "calibrated" in name else TAGS
+    return classes[np.arange(20) % len(classes)]
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from ...features import Tokens
 from ...report import write
 from ..console import Console, count
 from ..findings import SEVERITIES, Finding
+from ..tried import show_tried
 from . import scoring
 from .fitting import Fitted
 from .reporting import evaluation
@@ -45,10 +46,12 @@ class Account:
         fitted: Fitted,
         found: Judged | None,
         seconds: dict[str, float],
+        tried: dict[str, float] | None = None,
     ) -> None:
         self.options, self.source, self.survey, self.findings = options, source, survey, findings
         self.learned, self.fitted, self.found, self.seconds = learned, fitted, found, seconds
         self.tagger, self.label, self.reported = fitted.tagger, survey.label, ""
+        self.tried = tried  # the log loss of each way to calibrate, if one was chosen
 
     @property
     def templates(self) -> list[str]:
@@ -105,6 +108,9 @@ class Account:
         self._say_what(console)
         if self.fitted.choice is not None:
             self._say_choice(console)
+        if self.tried is not None:
+            title = "Calibrating, on tokens of sequences that were left out of a fit"
+            show_tried(title, self.tried, None, console)
         if self.found is not None:
             scoring.show(self.found, console, " that the model has not seen", self.baseline)
         self._say_ending(console)
@@ -196,6 +202,7 @@ class Account:
             "loss": tagger.loss,
             "constraints": tagger.constraints,
             "C": tagger.C,
+            "calibration": self.tried,
             "measure": None if choice is None else choice.measure,
             "trials": [] if choice is None else [{"C": C, "score": v} for C, v in choice.trials],
             "solution": {name: getattr(tagger.solution_, name) for name in TOLD},

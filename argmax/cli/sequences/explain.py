@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InvalidInput
+from ...errors import InvalidInput, NoProbabilities
 from ...features import Tokens
 from ...persist import load
 from ..console import Console
 from ..outcome import OK
+from .predict import bare
 from .reading import opened_for
 
 __all__ = ["run"]
@@ -29,18 +30,16 @@ def run(model: str, what: str, row: int | None, top: int, read: list[str], conso
     else:
         tokens, source = _sequence(tagger, what, row or 0, read), what
     found = tagger.explain(tokens, top=top)[0]
-    sure = tagger.predict_marginals(tokens)[0]
-    codes = {name: i for i, name in enumerate(tagger.classes_.tolist())}
-    p = [float(own[codes[token.label]]) for own, token in zip(sure, found, strict=True)]
+    p = _sure(tagger, tokens, [one.label for one in found])
     words = tokens.sequences(next(iter(tokens.columns)))[0]
     _show(words, found, p, console)
-    ((_, probability),) = tagger.predict_top_k(tokens, 1)[0]
+    ((_, probability),) = bare(tagger).predict_top_k(tokens, 1)[0]
     console.result(
         {
             "model": model,
             "data": source,
             "row": None if source is None else row or 0,
-            "probability": probability,
+            "probability": None if p[:1] == [None] else probability,
             "tokens": [
                 {"token": word, "probability": sure, **asdict(one)}
                 for word, sure, one in zip(words, p, found, strict=True)
@@ -48,6 +47,16 @@ def run(model: str, what: str, row: int | None, top: int, read: list[str], conso
         }
     )
     return OK
+
+
+def _sure(tagger: Any, tokens: Tokens, labels: list[Any]) -> list[float | None]:
+    """The probability of each label; None where the loss estimates none."""
+    try:
+        (tables,) = tagger.predict_marginals(tokens)
+    except NoProbabilities:
+        return [None] * len(labels)
+    codes = {name: i for i, name in enumerate(tagger.classes_.tolist())}
+    return [float(own[codes[label]]) for own, label in zip(tables, labels, strict=True)]
 
 
 def _sequence(tagger: Any, data: str, row: int, read: list[str]) -> Tokens:
@@ -75,11 +84,11 @@ def _of_text(tagger: Any, text: str) -> Tokens:
     return Tokens.of([text.split()], columns=used)
 
 
-def _show(words: list[Any], found: list[Any], p: list[float], console: Console) -> None:
+def _show(words: list[Any], found: list[Any], p: list[float | None], console: Console) -> None:
     console.say(" ".join(map(str, words)))
     console.heading("Why each token got its label")
     rows = [
-        [word, one.label, f"{sure:.1%}", f"{one.own:+.2f}", f"{one.transition:+.2f}",
+        [word, one.label, "" if sure is None else f"{sure:.1%}", f"{one.own:+.2f}", f"{one.transition:+.2f}",
          one.runner_up, _margin(one.margin), _reasons(one.attributes)]
         for word, one, sure in zip(words, found, p, strict=True)
     ]  # fmt: skip

@@ -21,7 +21,7 @@ from ..console import Console, Stage
 from .parts import held_out, without
 from .survey import scheme_of
 
-__all__ = ["Choice", "Fitted", "fit"]
+__all__ = ["Choice", "Fitted", "fit", "fit_on"]
 
 GRID = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
@@ -86,7 +86,7 @@ def fit(
     with console.stage("Fitting") as stage:
         left = None if limit is None else max(0.0, limit - (time.monotonic() - began))
         final.set_params(C=_value(C, choice), time_limit=left, callbacks=[_follower(stage, "")])
-        _fit(final, tokens, label)
+        fit_on(final, tokens, label)
         stage.done = f"Fitted {len(tokens):,} sequences"
     taken["fit"] = stage.seconds
     final.set_params(callbacks=None, time_limit=None)
@@ -111,7 +111,7 @@ def _chosen(
         stage.update(f"C = {C:g}")
         callback = _follower(stage, f"C = {C:g}, ")
         model.set_params(C=C, tol=LOOSE, time_limit=left, callbacks=[callback])
-        _fit(model, learn, label)
+        fit_on(model, learn, label)
         trials.append((C, measure(truth, model.predict(without(judge, label)))))
     best = max(trials, key=lambda trial: trial[1])[0]
     return Choice(best, name, trials)
@@ -128,7 +128,8 @@ def _is_over(trials: list[tuple[float, float]]) -> bool:
     return len(scores) > 2 and max(scores[-2:]) < max(scores)
 
 
-def _fit(tagger: Any, tokens: Tokens, label: str) -> None:
+def fit_on(tagger: Any, tokens: Tokens, label: str) -> None:
+    """Fit on tokens, of which one column holds the labels."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)  # the exit code says so
         try:

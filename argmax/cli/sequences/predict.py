@@ -18,7 +18,7 @@ from ..console import Console, Stage, count
 from ..outcome import OK
 from .reading import opened_for
 
-__all__ = ["run"]
+__all__ = ["bare", "run"]
 
 SIZE = 2**18
 """Bytes of a file that are answered together; of a pipe, what is there."""
@@ -121,14 +121,14 @@ class _Answers:
 
     def _as_json(self, tokens: Tokens, labels: list[list[str]], sure: Any) -> bytes:
         words = tokens.sequences(self.used[0])
-        best = self.tagger.predict_top_k(tokens, self.top) if self.top else None
+        best = bare(self.tagger).predict_top_k(tokens, self.top) if self.top else None
         rows = []
         for i, (own, answer) in enumerate(zip(words, labels, strict=True)):
             row: dict[str, Any] = {"tokens": own, "labels": answer}
             if sure is not None:
                 row["probabilities"] = [float(f"{p:.6g}") for p in sure[i].tolist()]
             if best is not None:
-                row["top"] = [{"labels": y, "probability": float(f"{p:.6g}")} for y, p in best[i]]
+                row["top"] = [{"labels": y, "probability": _rounded(p)} for y, p in best[i]]
             rows.append(json.dumps(row, ensure_ascii=False) + "\n")
         return "".join(rows).encode()
 
@@ -152,3 +152,15 @@ def _written(answers: _Answers, stage: Stage) -> Callable[[IO[bytes]], None]:
             stage.update(f"{answers.tokens:,} tokens")
 
     return write
+
+
+def bare(tagger: Any) -> Any:
+    """A tagger without its calibration."""
+    from ...calibration import CalibratedTagger
+
+    return tagger.estimator_ if isinstance(tagger, CalibratedTagger) else tagger
+
+
+def _rounded(p: float) -> float | None:
+    """Six digits, or None where the loss estimates no probabilities."""
+    return None if np.isnan(p) else float(f"{p:.6g}")

@@ -23,7 +23,8 @@ def evaluation(found: Judged, **facts: Any) -> Tagging:
         "answer": found.answer,
         "confidence": found.confidence,
         "lines": lines,
-        "spans": lambda which: tagger.span_confidence(features.take(which)),
         **model_facts(tagger),
     }
+    if known["honest"]:
+        known["spans"] = lambda which: tagger.span_confidence(features.take(which))
     return Tagging(**(known | facts))

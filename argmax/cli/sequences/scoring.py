@@ -12,10 +12,11 @@ import numpy as np
 from ... import metrics
 from ...features import Tokens
 from ...metrics import Interval, SpanScores
+from ...report.tagging.evaluation import shares
 from ..console import Console, count
 from .parts import without
 
-__all__ = ["Judged", "as_json", "judged", "show", "show_mistakes"]
+__all__ = ["Judged", "as_json", "judged", "show", "show_mistakes", "with_labels"]
 
 MOST = 20
 BLOCK = 2000
@@ -30,13 +31,13 @@ class Judged:
         self.tagger, self.tokens, self.word, self.label = tagger, tokens, word, label
         self.truth: list[list[Any]] = tokens.sequences(label)
         self.answer: list[list[str]] = []
-        self.confidence: list[Any] = []  # the probability of each answer
+        self.confidence: list[Any] = []  # the probability of each answer, or a share
         classes = {name: i for i, name in enumerate(tagger.classes_.tolist())}
         features = without(tokens, label)
         for start in range(0, len(tokens), BLOCK):
             part = features[start : start + BLOCK]
             answers = tagger.predict(part)
-            for labels, p in zip(answers, tagger.predict_marginals(part), strict=True):
+            for labels, p in zip(answers, shares(tagger, part), strict=True):
                 self.answer.append(labels)
                 self.confidence.append(p[np.arange(len(labels)), [classes[v] for v in labels]])
 
@@ -73,13 +74,19 @@ class Judged:
 
 def judged(tagger: Any, tokens: Tokens, word: str, label: str, console: Console) -> Judged | None:
     """The sequences whose labels are all there, judged; None if there is none."""
-    missing = tokens.column(label).missing
-    if missing is not None and missing.any():
-        owner = np.searchsorted(tokens.offsets, np.flatnonzero(missing), "right") - 1
-        whole = ~np.isin(np.arange(len(tokens)), owner)
-        console.warn(f"{count(int((~whole).sum()), 'sequence')} without some label: not judged by.")
-        tokens = tokens.take(whole)
+    tokens = with_labels(tokens, label, console)
     return Judged(tagger, tokens, word, label) if tokens.size else None
+
+
+def with_labels(tokens: Tokens, label: str, console: Console) -> Tokens:
+    """The sequences whose labels are all there."""
+    missing = tokens.column(label).missing
+    if missing is None or not missing.any():
+        return tokens
+    owner = np.searchsorted(tokens.offsets, np.flatnonzero(missing), "right") - 1
+    whole = ~np.isin(np.arange(len(tokens)), owner)
+    console.warn(f"{count(int((~whole).sum()), 'sequence')} without some label: not judged by.")
+    return tokens.take(whole)
 
 
 # For people

@@ -50,6 +50,7 @@ class Options:
     test: str = "0.2"
     seed: int = 0
     time_limit: float | None = None
+    calibrate: bool = False
     force: bool = False
     typed: str = ""
     """The whole command, for the report."""
@@ -73,10 +74,16 @@ def run(console: Console, **given: Any) -> int:
         test = opened(options.test, options.read).read([*columns, label])
     tagger = _tagger(options, templates, survey, console)
     fitted = fit(learn, label, tagger, C, options.seed, options.time_limit, console)
-    save(fitted.tagger, options.output, overwrite=options.force)
-    found = judged(fitted.tagger, test, columns[0], label, console)
+    model: Any = fitted.tagger
+    if options.calibrate:
+        from .calibrating import calibrated
+
+        model = calibrated(learn, label, fitted, options.seed, console)
+    save(model, options.output, overwrite=options.force)
+    found = judged(model, test, columns[0], label, console)
     seconds |= fitted.seconds
-    account = Account(options, source, survey, findings, learn, fitted, found, seconds)
+    tried = model.selection_.log_loss if options.calibrate else None
+    account = Account(options, source, survey, findings, learn, fitted, found, seconds, tried)
     account.write_report(console)
     account.show(console)
     return OK if fitted.tagger.solution_.status in FINE else NOT_CONVERGED

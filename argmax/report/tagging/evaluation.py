@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ... import checks
-from ...errors import InvalidInput
+from ...errors import InvalidInput, NoProbabilities
 from ...features import Tokens
+from ...records import Floats
 from ..evaluation import Model, digest, versions
 
-__all__ = ["Tagging", "of_tagger"]
+__all__ = ["Tagging", "of_tagger", "shares"]
 
 Span = tuple[int, int, str, float]
 """First token, the one behind the last, type, probability."""
@@ -94,7 +95,7 @@ def of_tagger(tagger: Any, X: Any, y: Any, **facts: Any) -> Tagging:
     place = {name: i for i, name in enumerate(tagger.classes_.tolist())}
     sure = [
         p[np.arange(len(labels)), [place[label] for label in labels]]
-        for p, labels in zip(tagger.predict_marginals(X), answer, strict=True)
+        for p, labels in zip(shares(tagger, X), answer, strict=True)
     ]
     facts = model_facts(tagger) | facts
     if (solution := facts["model"].solution) is not None:
@@ -106,20 +107,45 @@ def of_tagger(tagger: Any, X: Any, y: Any, **facts: Any) -> Tagging:
         "confidence": sure,
         "spans": lambda which: tagger.span_confidence(_some(X, which)),
     }
+    if not facts["honest"]:
+        del known["spans"]
     return Tagging(**(known | facts))
+
+
+def shares(tagger: Any, X: Any) -> list[Floats]:
+    """P(label) of each token; of a tagger without probabilities, shares that rank its labels.
+
+    >>> from argmax import SequenceTagger
+    >>> from argmax.report.tagging.evaluation import shares
+    >>> tagger = SequenceTagger(loss="hinge").fit([["no", "way"]], [["D", "N"]])
+    >>> [p.shape for p in shares(tagger, [["no"]])]
+    [(1, 2)]
+    """
+    try:
+        found: list[Floats] = tagger.predict_marginals(X)
+    except NoProbabilities:
+        return [np.exp(scores) for scores in tagger.decision_function(X)]
+    return found
 
 
 def model_facts(tagger: Any) -> dict[str, Any]:
     """What a report shows of a fitted tagger, whatever it is judged by."""
+    from ...calibration import CalibratedTagger
+
+    title, honest = type(tagger).__name__, True
+    if isinstance(tagger, CalibratedTagger):
+        tagger = tagger.estimator_
+    else:
+        honest = tagger._loss().probabilities
     rules = tagger._space(tagger.classes_).constraints
     return {
         "classes": tagger.classes_,
-        "title": type(tagger).__name__,
+        "title": title,
         "transitions": tagger.transitions_,
         "start": tagger.start_ if tagger.start else None,
         "forbidden": None if rules is None else ~rules.follow,
         "never_first": None if rules is None else ~rules.start,
-        "honest": tagger._loss().name in ("log", "softmax_margin"),
+        "honest": honest,
         "model": Model(
             type(tagger).__name__,
             tagger.get_params(deep=False),

@@ -60,12 +60,15 @@ def mistakes(m: Measures) -> Snippet:
 def confidence(m: Measures) -> Snippet:
     """The calibration error of the answers."""
     ece = round(m.reliability.ece, 4)
+    shares = "tagger.predict_marginals(X)"
+    if not m.evaluation.honest:
+        shares = "map(np.exp, tagger.decision_function(X))"
     return Snippet.of(
         "place = {label: i for i, label in enumerate(classes)}",
         "sure = np.concatenate(",
         "    [",
         "        p[np.arange(len(p)), [place[label] for label in labels]]",
-        "        for p, labels in zip(tagger.predict_marginals(X), answer)",
+        f"        for p, labels in zip({shares}, answer)",
         "    ]",
         ")",
         "right = [t == a for ts, labels in zip(y, answer) for t, a in zip(ts, labels)]",

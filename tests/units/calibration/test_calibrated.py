@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from argmax import CRFTagger, LinearClassifier, SequenceTagger, calibration, metrics
+from argmax import CRFTagger, LinearClassifier, SequenceTagger, calibration, metrics, save
 from argmax.calibration import Calibrated, CalibratedTagger
 from argmax.errors import InvalidInput, Unsupported
 
@@ -147,7 +147,7 @@ def test_tokens_and_spans_become_honest(tagger):
     assert model.predict(X_new[:3]) == model.estimator_.predict(X_new[:3])
     truth = np.array([label for labels in y_new for label in labels])
     p = np.concatenate(model.predict_marginals(X_new))
-    raw = np.concatenate(model.estimator_.predict_marginals(X_new))
+    raw = np.exp(np.concatenate(model.estimator_.decision_function(X_new)))
     losses = [metrics.log_loss(truth, table, model.classes_) for table in (p, raw)]
     assert losses[0] <= losses[1] + 0.01
     spans = [(s, labels) for s, labels in zip(model.span_confidence(X_new), y_new, strict=True)]
@@ -162,3 +162,37 @@ def test_a_prefit_tagger_is_calibrated_on_other_sequences():
     model = CalibratedTagger(fitted, cv="prefit").fit(X[60:], y[60:])
     assert model.estimator_ is fitted
     assert model.score(X, y) == fitted.score(X, y)
+
+
+def test_an_ensemble_answers_with_the_mean_over_its_folds(tmp_path):
+    X, y = load_digits(return_X_y=True)
+    model = Calibrated(RidgeClassifier(), "temperature", cv=3, ensemble=True).fit(X[::4], y[::4])
+    assert len(model.estimators_) == 3
+    calibrated = [
+        model.calibrator_.predict_proba(one.decision_function(X[1:9])) for one in model.estimators_
+    ]
+    p = model.predict_proba(X[1:9])
+    assert p == pytest.approx(np.mean(calibrated, axis=0))
+    assert (model.predict(X[1:9]) == model.classes_[p.argmax(axis=1)]).all()
+    assert model.n_features_in_ == 64
+    with pytest.raises(AttributeError, match="ensemble=False"):
+        model.coef_  # noqa: B018
+    with pytest.raises(InvalidInput, match="ensemble=False"):
+        Calibrated(model.estimators_[0], cv="prefit", ensemble=True).fit(X, y)
+    own = Calibrated(LinearClassifier(), "temperature", cv=2, ensemble=True).fit(X[::9], y[::9])
+    with pytest.raises(Unsupported, match="ensemble=False"):
+        save(own, tmp_path / "model.argmax")
+
+
+def test_a_tagger_is_calibrated_on_the_labels_that_it_knows():
+    X, y = sentences()
+    fitted = CRFTagger().fit(X[:60], y[:60])
+    strange = [["B-Z", *labels[1:]] for labels in y[60:]]
+    model = CalibratedTagger(fitted, "temperature", cv="prefit").fit(X[60:], strange)
+    assert model.predict_marginals(X[:2])[0].shape == (6, 2)
+    plain = [["T" if label == "O" else "N" for label in labels] for labels in y]
+    named = CalibratedTagger(SequenceTagger(loss="hinge", tol=0.1), "temperature", cv=2).fit(
+        X, plain
+    )
+    assert named.spans_ is None
+    assert named.explain(X[:1])[0][0].label == named.predict(X[:1])[0][0]

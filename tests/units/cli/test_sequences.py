@@ -6,6 +6,7 @@ import json
 import pytest
 
 import argmax as library
+from argmax.calibration import CalibratedTagger
 from argmax.cli.sequences.held import sequences_of
 from argmax.data.corpus import write_sentences
 
@@ -411,3 +412,55 @@ def test_standard_input_is_answered_sentence_by_sentence(tagger_file, monkeypatc
     assert next(answers) == b"Ada PROPN B-PER\n\n"
     assert len(asked) <= 2
     assert next(answers).startswith(b"said VERB O\nso ADV")
+
+
+# calibrate
+
+
+@pytest.mark.parametrize("loss", ["log", "perceptron"])
+def test_training_can_calibrate(argmax, folder, tmp_path, loss):
+    out, page = tmp_path / "honest.argmax", tmp_path / "page.html"
+    told = argmax(
+        "train", folder / "tagged.conll", "--calibrate", "--loss", loss, "--C", "1",
+        "-o", out, "--report", page, "--json", "-q",
+    )  # fmt: skip
+    assert told.code == 0, told.err
+    assert set(told.json["calibration"]) >= {"identity", "temperature"}
+    fitted = library.load(out)
+    assert isinstance(fitted, CalibratedTagger)
+    (line, *_) = argmax("predict", out, folder / "new.conll", "--json", "--proba", "-q").out.split(
+        "\n"
+    )
+    assert all(0 < p <= 1 for p in json.loads(line)["probabilities"])
+    assert argmax("explain", out, folder / "new.conll", "--row", "0", "-q").code == 0
+    assert "calibrated by" in argmax("info", out).out
+    assert "does not learn probabilities" not in page.read_text("utf-8")
+
+
+def test_a_tagger_is_calibrated_on_other_sequences(argmax, tagger_file, folder, tmp_path):
+    out = tmp_path / "honest.argmax"
+    result = argmax("calibrate", tagger_file, folder / "new.conll", "-o", out, "--json", "-q")
+    assert result.code == 0, result.err
+    before, after = result.json["log_loss"]
+    assert result.json["saved"]["value"] == pytest.approx(before - after)
+    known, fitted = library.load(tagger_file), library.load(out)
+    X, y = sequences_of(str(folder / "new.conll"), "label", known)
+    assert result.json["rows"] == sum(map(len, y))
+    assert fitted.predict(X) == known.predict(X)
+    told = argmax("calibrate", out, folder / "new.conll", "-o", tmp_path / "again", "-q")
+    assert told.code == 0
+    assert "log-loss" in told.out
+
+
+def test_a_perceptron_has_no_probabilities_to_tell(argmax, folder, tmp_path):
+    out, page = tmp_path / "plain.argmax", tmp_path / "page.html"
+    words = ("train", folder / "tagged.conll", "--loss", "perceptron", "-o", out, "--report", page)
+    assert argmax(*words, "-q").code == 0
+    assert "does not learn probabilities" in page.read_text("utf-8")
+    told = argmax("predict", out, folder / "new.conll", "--proba", "-q")
+    assert told.code == 2
+    assert "CalibratedTagger" in told.err
+    best = argmax("predict", out, folder / "new.conll", "--top", "2", "--json", "-q").out
+    assert json.loads(best.split("\n")[0])["top"][0]["probability"] is None
+    told = argmax("explain", out, folder / "new.conll", "--row", "0", "--json", "-q").json
+    assert told["probability"] is None

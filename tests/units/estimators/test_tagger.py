@@ -11,6 +11,7 @@ from argmax.data import corpus
 from argmax.errors import (
     InvalidInput,
     NoLegalLabelling,
+    NoProbabilities,
     NotConverged,
     Unsupported,
     WrongType,
@@ -492,3 +493,36 @@ def test_a_tagger_beats_the_most_frequent_tag():
     for loss in ("log", "softmax_margin", "hinge", "perceptron"):
         model = SequenceTagger(loss=loss, max_iter=1000 if loss != "perceptron" else 10)
         assert model.fit(words[:200], tags[:200]).score(words[200:], tags[200:]) > 0.93
+
+
+@pytest.mark.parametrize("loss", ["hinge", "perceptron"])
+def test_scores_are_no_probabilities_where_the_loss_estimates_none(loss):
+    model = tagger(loss=loss)
+    asked = [
+        "predict_marginals",
+        "predict_minimum_risk",
+        "sample",
+        "log_likelihood",
+        "span_confidence",
+    ]
+    for name in asked:
+        assert not hasattr(model, name)
+        with pytest.raises(NoProbabilities, match=f"{name}.*CalibratedTagger.*loss='log'"):
+            getattr(model, name)
+    best, second = model.predict_top_k(NEW[:1], 2)[0]
+    assert best[0] == model.predict(NEW[:1])[0] != second[0]
+    assert np.isnan([best[1], second[1]]).all()
+    ranked = model.decision_function(NEW)
+    assert [scores.shape for scores in ranked] == [(len(x), len(LABELS)) for x in NEW]
+
+
+def test_scores_of_a_crf_are_its_log_probabilities():
+    model = tagger()
+    for scores, p in zip(model.decision_function(NEW), model.predict_marginals(NEW), strict=True):
+        np.testing.assert_allclose(scores, np.log(p), atol=1e-12)
+    named = CRFTagger(WORDS).fit(NAMES, SPANS)
+    pairs = zip(named.span_scores(NAMES), named.span_confidence(NAMES), strict=True)
+    for scored, sure in pairs:
+        assert [span[:3] for span in scored] == [span[:3] for span in sure]
+        odds = [span[3] / (1 - span[3]) for span in sure]
+        np.testing.assert_allclose([span[3] for span in scored], np.log(odds), rtol=1e-6)

@@ -9,12 +9,12 @@ from sklearn.pipeline import Pipeline
 
 import argmax
 from argmax import LinearClassifier, calibration
-from argmax.calibration import Calibrated
+from argmax.calibration import Calibrated, CalibratedTagger, selection
 from argmax.errors import ModelFileError, Unsupported
 from argmax.features import Table
 from argmax.persist import container, model
 
-METHODS = ["identity", "temperature", "bias_corrected", "vector", "matrix", "dirichlet", "auto"]
+METHODS = [*selection.METHODS, "auto"]
 X, Y = load_iris(return_X_y=True)
 
 
@@ -51,13 +51,6 @@ def test_a_temperature_comes_back_as_one(tmp_path):
     assert found.temperature_ == fitted.calibrator_.temperature_
 
 
-@pytest.mark.parametrize("method", ["isotonic", "top_label"])
-def test_curves_are_refused_by_name(tmp_path, method):
-    fitted = Calibrated(LinearClassifier(), method).fit(X, Y)
-    with pytest.raises(Unsupported, match="calibration by identity, temperature"):
-        argmax.save(fitted, tmp_path / "model.argmax")
-
-
 def test_other_classifiers_are_refused(tmp_path):
     from sklearn.linear_model import RidgeClassifier
 
@@ -69,7 +62,9 @@ def test_other_classifiers_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"method": "isotonic"}, "does not have"),
+        ({"method": "magic"}, "does not have"),
+        ({"method": "isotonic"}, "other options"),
+        ({"spans": None}, "did not write"),
         ({"method": ["vector"]}, "does not have"),
         ({"asked": "matrix"}, "did not write"),
         ({"options": {"on": "scores"}}, "other options"),
@@ -121,3 +116,85 @@ def test_a_classifier_read_out_has_the_calibrated_probabilities(k):
         assert folded.predict_proba(rows) == pytest.approx(fitted.predict_proba(rows), abs=1e-9)
         assert np.array_equal(folded.coef_, fitted.coef_)
         assert isinstance(fitted.calibrator_, calibration.Matrix)
+
+
+def curved(k, **change):
+    """The tensors of an isotonic calibration of k classes, some of them others."""
+    plain = {
+        "curves.ptr": 2 * np.arange(k + 1),
+        "curves.knots": np.tile([0.0, 1.0], k),
+        "curves.heights": np.tile([0.1, 0.9], k),
+    }
+    return plain | {f"curves.{name}": value for name, value in change.items()}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"ptr": np.array([0, 2, 2, 6])}, "do not fit"),
+        ({"ptr": np.array([0, 2, 4, 7])}, "do not fit"),
+        ({"ptr": np.array([-2, 2, 4, 6])}, "do not fit"),
+        ({"ptr": np.array([0.0, 2.0, 4.0, 6.0])}, "curves.ptr"),
+        ({"knots": np.tile([1.0, 1.0], 3)}, "do not rise"),
+        ({"knots": np.tile([0.0, np.inf], 3)}, "not finite"),
+        ({"heights": np.tile([0.9, 0.1], 3)}, "do not rise"),
+        ({"heights": np.tile([0.0, 0.9], 3)}, "between 0 and 1"),
+        ({"heights": np.tile([0.1, np.nan], 3)}, "do not rise"),
+        ({"heights": np.ones(5)}, "does not fit"),
+        ({"more": np.ones(5)}, "belongs to nothing"),
+    ],
+)
+def test_curves_that_are_none_are_refused(tmp_path, change, says):
+    argmax.save(Calibrated(LinearClassifier(), "isotonic").fit(X, Y), tmp_path / "model.argmax")
+    file = container.read(tmp_path / "model.argmax")
+    for name, more in (("good", {}), ("bad", change)):
+        tensors = dict(file.tensors) | curved(3, **more)
+        container.write(tmp_path / name, model.KIND, file.content, tensors)
+    argmax.load(tmp_path / "good").predict_proba(X)
+    with pytest.raises(ModelFileError, match=says):
+        argmax.load(tmp_path / "bad")
+
+
+WORDS = [["the", "cat", "sat"], ["a", "dog", "ran"], ["the", "dog"], ["a", "cat", "ran"]] * 4
+TAGS = {"spans": ["O", "B-A", "O"], "plain": ["D", "N", "V"]}
+
+
+@pytest.mark.parametrize("kind", TAGS)
+@pytest.mark.parametrize("method", ["auto", "isotonic"])
+def test_a_calibrated_tagger_comes_back(tmp_path, kind, method):
+    labels = [TAGS[kind][: len(words)] for words in WORDS]
+    tagger = argmax.SequenceTagger(loss="perceptron", max_iter=3)
+    fitted = CalibratedTagger(tagger, method, cv=2).fit(WORDS, labels)
+    argmax.save(fitted, tmp_path / "model.argmax")
+    found = argmax.load(tmp_path / "model.argmax")
+    assert found.predict(WORDS) == fitted.predict(WORDS)
+    for one, other in zip(
+        found.predict_marginals(WORDS), fitted.predict_marginals(WORDS), strict=True
+    ):
+        assert np.array_equal(one, other)
+    if kind == "spans":
+        assert found.span_confidence(WORDS) == fitted.span_confidence(WORDS)
+    assert repr(found) == repr(fitted)
+    told = argmax.persist.describe(tmp_path / "model.argmax")
+    assert (told["estimator"], told["calibration"]["asked"]) == ("SequenceTagger", method)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"spans": {"penalty": "much", "on": "scores"}},
+        {"spans": {"penalty": 1.0, "on": "probabilities"}},
+        {"spans": {"penalty": 1.0}},
+        {"spans": None},
+    ],
+)
+def test_a_changed_curve_of_spans_is_refused(tmp_path, change):
+    labels = [TAGS["spans"][: len(words)] for words in WORDS]
+    fitted = CalibratedTagger(argmax.CRFTagger(), "identity", cv=2).fit(WORDS, labels)
+    argmax.save(fitted, tmp_path / "model.argmax")
+    file = container.read(tmp_path / "model.argmax")
+    content = json.loads(json.dumps(file.content))
+    content["calibration"] |= change
+    container.write(tmp_path / "changed.argmax", model.KIND, content, file.tensors)
+    with pytest.raises(ModelFileError):
+        argmax.load(tmp_path / "changed.argmax")

@@ -54,7 +54,7 @@ def reloaded(model, path):
 
 def same(one, other, rows):
     assert one.predict(rows) == other.predict(rows)
-    pairs = zip(one.predict_marginals(rows), other.predict_marginals(rows), strict=True)
+    pairs = zip(one.decision_function(rows), other.decision_function(rows), strict=True)
     assert all(a.tobytes() == b.tobytes() for a, b in pairs)
 
 
