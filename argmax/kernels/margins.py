@@ -29,11 +29,14 @@ from .simd import gather, get, prefetch, scatter
 __all__ = ["accumulate", "look", "settle", "visit"]
 
 
-VISITS, HALVINGS = 12, 8  # with one list; of the band until it is short enough
+SHORT, LONG, HALVINGS = 2, 24, 8  # visits with one list, at first and at most; of the band
 
 
 AHEAD = 3  # examples whose numbers are sent for before it is their turn
-LINE, LONGEST = 64, 2048  # bytes that come together; and that are sent for of a row: the rest follows by itself
+LINE, LONGEST = (
+    64,
+    2048,
+)  # bytes that come together; and that are sent for of a row: the rest follows by itself
 
 
 @kernel
@@ -54,7 +57,7 @@ def _share_out(b, c, before, y, corners, new):
         T = ((m - full) * c + inside - before) / (1.0 + full - first)
         leaves = corners[first - 1] if first > 0 else -np.inf
         held = corners[full - 1] - c if full > first else -np.inf
-        if T >= max(leaves, held):
+        if max(leaves, held) <= T:
             break
         if leaves >= held:
             first -= 1
@@ -177,25 +180,39 @@ def _move(indices, values, step, first, last, flat, P, bias, base, row, count, m
 
 
 @kernel
-def _listed(g, best, alpha, y, band, sum_of_hinges, some):
+def _listed(g, best, alpha, y, band, sum_of_hinges, near, some):
     """Fill ``some`` with the labels that matter for a while: those with mass, and those near the best one.
 
-    Where too many are within the band, a narrower one is tried.
+    Where too many are within the band, it is halved. ``near`` (K,) is memory for those that are left.
     """
-    top = max(best, 0.0) if sum_of_hinges else best
+    top, count = max(best, 0.0) if sum_of_hinges else best, 0
+    for k in range(len(g)):  # written in any case: a branch would often be guessed wrong
+        near[count] = k
+        count += alpha[k] != 0.0 or g[k] > top - band or k == y
     for _ in range(HALVINGS):
-        count, least = 0, top - band
-        for k in range(len(g)):
-            if alpha[k] != 0.0 or g[k] > least or k == y:
-                if count == len(some):
-                    count = -1
-                    break
-                some[count] = k
-                count += 1
-        if count > 0:
+        if count <= len(some):
+            some[:count] = near[:count]
             return count
         band *= 0.5
+        left = 0
+        for j in range(count):
+            k = near[j]
+            near[left] = k
+            left += alpha[k] != 0.0 or g[k] > top - band or k == y
+        count = left
     return 0
+
+
+@kernel
+def _news(labels, known, moved, change, count):
+    """Whether a label gained mass (α falls by change) that is not among the first ``known`` of ``labels``."""
+    for j in range(count):
+        found = change[j] >= 0.0
+        for k in range(known):
+            found = found or labels[k] == moved[j]
+        if not found:
+            return True
+    return False
 
 
 @kernel
@@ -213,17 +230,15 @@ def settle(lists, held, counts, alpha):
 
 
 @kernel
-def _send_for(i, indptr, indices, values, step, alpha, lists, held):
-    """Have the numbers of example i brought near. Given flat alpha, lists and held."""
+def _send_for(i, indptr, indices, values, step, K, alpha, room, lists, held, counts):
+    """Have the numbers of example i brought near. Given flat alpha (n · K), lists and held (n · room)."""
     first, last = np.int64(indptr[i]), np.int64(indptr[i + 1])
     last = min(last, first + LONGEST // indices.itemsize)
     for t in range(first, last, LINE // indices.itemsize):
         prefetch(indices, t)
     for t in range(first, last, LINE // values.itemsize):
         prefetch(values, t * step)
-    n = len(indptr) - 1
-    K, room = len(alpha) // n, len(lists) // n
-    if room == 0:
+    if room == 0 or counts[i] <= 0:
         for k in range(i * K, (i + 1) * K, LINE // alpha.itemsize):
             prefetch(alpha, k)
     for j in range(i * room, (i + 1) * room, LINE // held.itemsize):
@@ -234,7 +249,7 @@ def _send_for(i, indptr, indices, values, step, alpha, lists, held):
 @kernel
 def visit(
     order, indptr, indices, values, step, q, c, y, delta, own, sum_of_hinges, scale, bias, W, alpha, gaps,
-    lists, held, counts, left, band,
+    lists, held, counts, left, terms, band,
 ):  # fmt: skip
     """Visit the examples in ``order`` once.
 
@@ -244,8 +259,10 @@ def visit(
     Filled W (d [+ 1], P), alpha (n, K), gaps (n,) as they were before each step.
 
     With many labels most never matter to an example. ``lists`` (n, L) has those within ``band`` of the best,
-    ``held`` (n, L) their α, which alone is kept up to date, ``counts`` (n,) how many (0: no list), and ``left``
-    (n,) for how many visits the list is to do; then all labels are looked at again. L = 0 leaves lists out.
+    ``held`` (n, L) their α, which alone is kept up to date, ``counts`` (n,) how many, and ``left`` (n,) for
+    how many visits the list will do. Then all labels are looked at again (counts ≤ 0: what it was, negated)
+    for a new list, which serves twice as long, ``terms`` (n,), if the last one had missed nothing. L = 0
+    leaves lists out.
     """
     K, P, flat, room = alpha.shape[1], W.shape[1], W.ravel(), lists.shape[1]
     base = (len(W) - 1) * P
@@ -257,7 +274,8 @@ def visit(
         i = order[at]
         if at + AHEAD < len(order):
             _send_for(
-                order[at + AHEAD], indptr, indices, values, step, flat_alpha, flat_lists, flat_held
+                order[at + AHEAD], indptr, indices, values, step, K, flat_alpha, room, flat_lists, flat_held,
+                counts,
             )  # fmt: skip
         own_label, weight, first, last = y[i], c[i], indptr[i], indptr[i + 1]
         cost, inverse = delta[i] if own else delta[own_label], 1.0 / q[i]
@@ -267,18 +285,18 @@ def visit(
             for j in range(m):
                 some[j], mass[j] = lists[i, j], held[i, j]
                 label = j if some[j] == own_label else label
-            if m == 0:
+            if m <= 0:
                 m = K
                 for k in range(K):
                     some[k] = k
         # 1. Scores of the labels at hand: g = s + Δ, for Weston–Watkins less s_y.
         if m < K:
             for j in range(m):
-                g[j] = bias * flat[base + some[j]] + cost[some[j]]
-            for t in range(first, last):
-                line, x = np.int64(get(indices, t)) * P, get(values, t * step)
-                for j in range(m):
-                    g[j] += x * flat[line + some[j]]
+                k = some[j]
+                s = bias * get(flat, base + k) + cost[k]
+                for t in range(first, last):
+                    s += get(values, t * step) * get(flat, np.int64(get(indices, t)) * P + k)
+                g[j] = s
         else:
             gather(indices, values, step, first, last, flat, P, row)
             for k in range(K):
@@ -298,9 +316,7 @@ def visit(
         count = 0
         if gaps[i] > 0.0:
             if sum_of_hinges:
-                count = _to_box(
-                    b[:m], weight, label, scale, mass[:m], corners, new, moved, change
-                )
+                count = _to_box(b[:m], weight, label, scale, mass[:m], corners, new, moved, change)
             else:
                 count = _to_simplex(b[:m], best_b, weight, scale, mass[:m], place, moved, change)
             for j in range(count):
@@ -318,12 +334,16 @@ def visit(
                 left[i] -= 1
                 if left[i] == 0:
                     _put_back(lists[i], held[i], m, alpha[i])
-                    counts[i] = 0
+                    counts[i] = -m
             else:
-                counts[i] = _listed(g, best, alpha[i], own_label, band, sum_of_hinges, lists[i])
+                calm = counts[i] < 0 and not _news(lists[i], -counts[i], moved, change, count)
+                terms[i] = min(2 * terms[i], LONG) if calm else SHORT
+                counts[i] = _listed(
+                    g, best, alpha[i], own_label, band, sum_of_hinges, place, lists[i]
+                )
                 for j in range(counts[i]):
                     held[i, j] = alpha[i, lists[i, j]]
-                left[i] = VISITS
+                left[i] = terms[i]
 
 
 @kernel

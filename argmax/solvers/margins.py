@@ -221,7 +221,7 @@ class ShardDual:
         self.wait, self.rest = np.zeros(n, np.int64), np.zeros(n, np.int64)
         room = k // 8 if k >= MANY else 0
         self.lists, self.held = np.zeros((n, room), np.int32), np.zeros((n, room))
-        self.counts, self.left = np.zeros(n, np.int32), np.zeros(n, np.int32)
+        self.counts, self.left, self.terms = (np.zeros(n, np.int32) for _ in range(3))
         self.band = BAND * float(self.delta.max())
 
     def _given(self, climb: Climb) -> tuple[Any, ...]:
@@ -260,7 +260,8 @@ class ShardDual:
         for piece in np.array_split(order, max(1, min(len(order), work // CHUNK))):
             margins.visit(
                 piece, *csr_arguments(self.brief), self.q, *self._given(climb), climb.scale, climb.bias,
-                climb.W, self.alpha, self.gaps, self.lists, self.held, self.counts, self.left, self.band,
+                climb.W, self.alpha, self.gaps, self.lists, self.held, self.counts, self.left, self.terms,
+                self.band,
             )  # fmt: skip
             if report.out_of_time():
                 break
@@ -301,6 +302,7 @@ class ShardDual:
             "held": self.held,
             "counts": self.counts,
             "left": self.left,
+            "terms": self.terms,
         }
 
     def restore(self, kept: Values) -> None:
