@@ -49,8 +49,8 @@ EXPLANATION = f"""\
 Whole fits of {EPOCHS} epochs in processor seconds, divided by {EPOCHS}; kernels are compiled before.
 averaged perceptron: MulticlassPerceptron(), against scikit-learn's Perceptron, which is one-vs-rest.
 by sgd: solver="sgd", calibration and certificates included, against SGDClassifier with the same λ, plain and
-averaged, which is one-vs-rest: ovr_log is its own loss; hinge and log are ours over all labels. Accuracy on the
-published test rows (letter: the last 4000).
+averaged, which is one-vs-rest: ovr_log is its own loss; hinge and log are ours over all labels. Accuracy on
+the published test rows (letter: the last 4000).
 Medians of {ROUNDS} rounds taken in turn."""
 
 
