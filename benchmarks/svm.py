@@ -143,7 +143,7 @@ class Official(Theirs):
 
 def faster(rows: Table, C: float) -> Theirs:
     """The faster face of LIBLINEAR, on a fifth of the rows."""
-    few = replace(rows, X=rows.X[::5], y=rows.y[::5])
+    few = replace(rows, X=rows.X[::5], y=np.unique(rows.y[::5], return_inverse=True)[1])
     faces: list[type[Theirs]] = [ScikitLearn]
     try:
         import liblinear  # noqa: F401

@@ -354,7 +354,8 @@ def test_dense_rows_are_compressed_as_scipy_does(dtype, shape, monkeypatch):
     np.testing.assert_array_equal(rows.indptr, wanted.indptr)
     np.testing.assert_array_equal(rows.indices, wanted.indices)
     np.testing.assert_array_equal(rows.values, wanted.data)
-    assert rows.values.dtype == dtype and rows.width == shape[1]
+    assert rows.values.dtype == dtype
+    assert rows.width == shape[1]
 
 
 # Hard margins
