@@ -30,13 +30,8 @@ __all__ = ["accumulate", "look", "settle", "visit"]
 
 
 SHORT, LONG, HALVINGS = 2, 24, 8  # visits with one list, at first and at most; of the band
-
-
 AHEAD = 3  # examples whose numbers are sent for before it is their turn
-LINE, LONGEST = (
-    64,
-    2048,
-)  # bytes that come together; and that are sent for of a row: the rest follows by itself
+LINE, LONGEST = 64, 2048  # bytes that come together; and those of a row: the rest follows by itself
 
 
 @kernel
