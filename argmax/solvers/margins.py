@@ -30,8 +30,9 @@ from .report import Report, Values
 
 __all__ = ["Climb", "as_sparse", "climb"]
 
-PATIENCE = 0.5
-"""Seconds after which progress is reported even if the end is not near."""
+PATIENCE = 10
+"""Passes after which progress is reported even if the end is not near. Not seconds: a look sums w anew and
+wakes examples, and the clock must not decide about bits."""
 
 CHUNK = 2_000_000
 """Multiply-adds between two looks at the clock."""
@@ -64,7 +65,7 @@ def climb(
     """The w of least F, from the dual side."""
     ascent = Climb(objective, seed, state, kept, objective.small or report.tol < PRECISE)
     target = report.tol * objective.zero
-    wanted, told = kept.get("wanted", target), report.seconds
+    wanted, told = kept.get("wanted", target), ascent.visited
 
     def keep() -> Values:
         return {"wanted": wanted, **ascent.values()}
@@ -75,13 +76,12 @@ def climb(
             faces.solve(ascent)
         near, last = estimate <= wanted, ascent.passes >= report.max_iter
         due = near or last or report.out_of_time()
-        if not due and report.seconds - told < PATIENCE:
+        if not due and ascent.visited - told < PATIENCE * ascent.examples:
             continue
         dual, gap = ascent.look()
-        # A look out of patience only reports: were it to end the run, the clock would decide.
-        over = due and gap <= target
+        over = gap <= target
         wanted = 0.5 * estimate if near and not over else wanted
-        passes, told = ascent.passes - report.passes, report.seconds
+        passes, told = ascent.passes - report.passes, ascent.visited
         if report(objective, ascent.w(), dual + gap, gap, passes, None if over else keep) or over:
             break
     if objective.small and not report.status:
