@@ -14,8 +14,8 @@ g_c = 1 + s_c − s_y the best α_i has
 
     α_c = min(max(b_c − T, 0), c),   b = α + g/q,   T = Σ_{c≠y} (new α_c − old α_c)
 
-and T is the root of a falling, piecewise linear function (Wang and Scott 2021, algorithm 1, who sort its
-corners; here a bracketed Newton method, exact once it meets the right piece).
+and T is the root of a falling, piecewise linear function: its corners are sorted, and walked down to the
+piece that holds the root, in O(K log K) (Wang and Scott 2021, algorithm 1).
 
 Example i adds c max_c g_c − ⟨α, g⟩, or Σ_{c≠y} c max(g_c, 0) − α_c g_c, to the duality gap F(W) − D(α). A
 visit computes it anyway; examples that add next to nothing are visited less often.
@@ -24,49 +24,46 @@ visit computes it anyway; examples that add next to nothing are visited less oft
 import numpy as np
 
 from .compile import kernel
-from .simd import gather, get, scatter
+from .simd import gather, get, prefetch, scatter
 
-__all__ = ["accumulate", "look", "visit"]
+__all__ = ["accumulate", "look", "settle", "visit"]
 
 
-VISITS, HALVINGS = 12, 8  # with one list; of the band until it is short enough
+SHORT, LONG, HALVINGS = 2, 24, 8  # visits with one list, at first and at most; of the band
+AHEAD = 3  # examples whose numbers are sent for before it is their turn
+LINE, LONGEST = 64, 2048  # bytes that come together; and those of a row: the rest follows by itself
 
 
 @kernel
-def _clipped(b, T, c, K, y):
-    """Σ_{k≠y} min(max(b_k − T, 0), c), and how many are in between."""
-    total, inside = 0.0, 0
+def _share_out(b, c, before, y, corners, new):
+    """new_k = min(max(b_k − T, 0), c) for k ≠ y, where T = Σ new − before; new_y = −Σ new.
+
+    From above, label k leaves 0 at the corner T = b_k and is held at c from T = b_k − c on. ``corners`` (K,)
+    is memory for b, sorted: those from ``first`` on have left 0, those from ``full`` on are held.
+    """
+    K, m = len(b), 0
     for k in range(K):
         if k != y:
-            a = b[k] - T
-            if a >= c:
-                total += c
-            elif a > 0.0:
-                total += a
-                inside += 1
-    return total, inside
-
-
-@kernel
-def _share_out(b, c, before, K, y, new):
-    """new_k = min(max(b_k − T, 0), c) for k ≠ y, where T = Σ new − before; new_y = −Σ new."""
-    low, high, T = -before, (K - 1) * c - before, 0.0  # Σ new is between 0 and (K − 1) c
-    if not (low < 0.0 < high):
-        T = 0.5 * (low + high)
-    for _ in range(200):
-        total, inside = _clipped(b, T, c, K, y)
-        excess = total - before - T
-        if excess > 0.0:
-            low = T
-        else:
-            high = T
-        step = T + excess / (1.0 + inside)
-        if not (low < step < high):
-            step = 0.5 * (low + high)
-        if abs(step - T) <= 1e-15 * (abs(T) + c):
+            corners[m] = b[k]
+            m += 1
+    corners[:m].sort()
+    first, full, inside = m, m, 0.0
+    while True:
+        T = ((m - full) * c + inside - before) / (1.0 + full - first)
+        leaves = corners[first - 1] if first > 0 else -np.inf
+        held = corners[full - 1] - c if full > first else -np.inf
+        if max(leaves, held) <= T:
             break
-        T = step
-    total = 0.0
+        if leaves >= held:
+            first -= 1
+            inside += corners[first]
+        else:
+            full -= 1
+            inside -= corners[full]
+    inside = 0.0  # summed anew, without what came and went
+    for j in range(first, full):
+        inside += corners[j]
+    T, total = ((m - full) * c + inside - before) / (1.0 + full - first), 0.0
     for k in range(K):
         if k != y:
             new[k] = min(max(b[k] - T, 0.0), c)
@@ -147,10 +144,10 @@ def _to_simplex(b, top, c, scale, alpha, place, moved, change):
 
 
 @kernel
-def _to_box(b, c, y, scale, alpha, new, moved, change):
+def _to_box(b, c, y, scale, alpha, corners, new, moved, change):
     """The step of Weston–Watkins; otherwise as ``_to_simplex``."""
     count = 0
-    _share_out(b, c, -alpha[y], len(b), y, new)
+    _share_out(b, c, -alpha[y], y, corners, new)
     for k in range(len(b)):
         if new[k] != alpha[k]:
             moved[count], change[count] = k, scale * (alpha[k] - new[k])
@@ -178,31 +175,76 @@ def _move(indices, values, step, first, last, flat, P, bias, base, row, count, m
 
 
 @kernel
-def _listed(g, best, alpha, y, band, sum_of_hinges, some):
+def _listed(g, best, alpha, y, band, sum_of_hinges, near, some):
     """Fill ``some`` with the labels that matter for a while: those with mass, and those near the best one.
 
-    Where too many are within the band, a narrower one is tried.
+    Where too many are within the band, it is halved. ``near`` (K,) is memory for those that are left.
     """
-    top = max(best, 0.0) if sum_of_hinges else best
+    top, count = max(best, 0.0) if sum_of_hinges else best, 0
+    for k in range(len(g)):  # written in any case: a branch would often be guessed wrong
+        near[count] = k
+        count += alpha[k] != 0.0 or g[k] > top - band or k == y
     for _ in range(HALVINGS):
-        count, least = 0, top - band
-        for k in range(len(g)):
-            if alpha[k] != 0.0 or g[k] > least or k == y:
-                if count == len(some):
-                    count = -1
-                    break
-                some[count] = k
-                count += 1
-        if count > 0:
+        if count <= len(some):
+            some[:count] = near[:count]
             return count
         band *= 0.5
+        left = 0
+        for j in range(count):
+            k = near[j]
+            near[left] = k
+            left += alpha[k] != 0.0 or g[k] > top - band or k == y
+        count = left
     return 0
+
+
+@kernel
+def _news(labels, known, moved, change, count):
+    """Whether a label gained mass (α falls by change) that is not among the first ``known`` of ``labels``."""
+    for j in range(count):
+        found = change[j] >= 0.0
+        for k in range(known):
+            found = found or labels[k] == moved[j]
+        if not found:
+            return True
+    return False
+
+
+@kernel
+def _put_back(labels, held, count, alpha):
+    """α of the listed labels, back where all labels have theirs."""
+    for j in range(count):
+        alpha[labels[j]] = held[j]
+
+
+@kernel
+def settle(lists, held, counts, alpha):
+    """Bring alpha (n, K) up to date where lists hold a part of it."""
+    for i in range(len(counts)):
+        _put_back(lists[i], held[i], counts[i], alpha[i])
+
+
+@kernel
+def _send_for(i, indptr, indices, values, step, K, alpha, room, lists, held, counts):
+    """Have the numbers of example i brought near. Given flat alpha (n · K), lists and held (n · room)."""
+    first, last = np.int64(indptr[i]), np.int64(indptr[i + 1])
+    last = min(last, first + LONGEST // indices.itemsize)
+    for t in range(first, last, LINE // indices.itemsize):
+        prefetch(indices, t)
+    for t in range(first, last, LINE // values.itemsize):
+        prefetch(values, t * step)
+    if room == 0 or counts[i] <= 0:
+        for k in range(i * K, (i + 1) * K, LINE // alpha.itemsize):
+            prefetch(alpha, k)
+    for j in range(i * room, (i + 1) * room, LINE // held.itemsize):
+        prefetch(lists, j)
+        prefetch(held, j)
 
 
 @kernel
 def visit(
     order, indptr, indices, values, step, q, c, y, delta, own, sum_of_hinges, scale, bias, W, alpha, gaps,
-    lists, counts, left, band,
+    lists, held, counts, left, terms, band,
 ):  # fmt: skip
     """Visit the examples in ``order`` once.
 
@@ -212,46 +254,53 @@ def visit(
     Filled W (d [+ 1], P), alpha (n, K), gaps (n,) as they were before each step.
 
     With many labels most never matter to an example. ``lists`` (n, L) has those within ``band`` of the best,
-    ``counts`` (n,) how many (0: no list), and ``left`` (n,) for how many visits the list is to do; then all
-    labels are looked at again. L = 0 leaves lists out.
+    ``held`` (n, L) their α, which alone is kept up to date, ``counts`` (n,) how many, and ``left`` (n,) for
+    how many visits the list will do. Then all labels are looked at again (counts ≤ 0: what it was, negated)
+    for a new list, which serves twice as long, ``terms`` (n,), if the last one had missed nothing. L = 0
+    leaves lists out.
     """
     K, P, flat, room = alpha.shape[1], W.shape[1], W.ravel(), lists.shape[1]
     base = (len(W) - 1) * P
     row, g, b, new = np.zeros(P, W.dtype), np.empty(K), np.empty(K), np.empty(K)
-    mass, change = np.empty(K), np.empty(K)
+    mass, change, corners = np.empty(K), np.empty(K), np.empty(K)
     place, moved, some = np.empty(K, np.int64), np.empty(K, np.int64), np.arange(K)
+    flat_alpha, flat_lists, flat_held = alpha.ravel(), lists.ravel(), held.ravel()
     for at in range(len(order)):
         i = order[at]
+        if at + AHEAD < len(order):
+            _send_for(
+                order[at + AHEAD], indptr, indices, values, step, K, flat_alpha, room, flat_lists, flat_held,
+                counts,
+            )  # fmt: skip
         own_label, weight, first, last = y[i], c[i], indptr[i], indptr[i + 1]
         cost, inverse = delta[i] if own else delta[own_label], 1.0 / q[i]
         m, label = K, own_label
         if room > 0:
             m = np.int64(counts[i])
             for j in range(m):
-                some[j] = lists[i, j]
+                some[j], mass[j] = lists[i, j], held[i, j]
                 label = j if some[j] == own_label else label
-            if m == 0:
+            if m <= 0:
                 m = K
                 for k in range(K):
                     some[k] = k
         # 1. Scores of the labels at hand: g = s + Δ, for Weston–Watkins less s_y.
         if m < K:
             for j in range(m):
-                g[j] = bias * flat[base + some[j]] + cost[some[j]]
-            for t in range(first, last):
-                line, x = np.int64(get(indices, t)) * P, get(values, t * step)
-                for j in range(m):
-                    g[j] += x * flat[line + some[j]]
+                k = some[j]
+                s = bias * get(flat, base + k) + cost[k]
+                for t in range(first, last):
+                    s += get(values, t * step) * get(flat, np.int64(get(indices, t)) * P + k)
+                g[j] = s
         else:
             gather(indices, values, step, first, last, flat, P, row)
             for k in range(K):
-                g[k] = row[k] + bias * flat[base + k] + cost[k]
+                g[k], mass[k] = row[k] + bias * flat[base + k] + cost[k], alpha[i, k]
         # 2. What the example adds to the gap.
         shift = g[label] if sum_of_hinges else 0.0
         best, best_b, mean, price = -np.inf, -np.inf, 0.0, 0.0
         for j in range(m):
             g[j] -= shift
-            mass[j] = alpha[i, some[j]]
             b[j] = mass[j] + g[j] * inverse
             if j != label or not sum_of_hinges:
                 mean += mass[j] * g[j]
@@ -262,12 +311,15 @@ def visit(
         count = 0
         if gaps[i] > 0.0:
             if sum_of_hinges:
-                count = _to_box(b[:m], weight, label, scale, mass[:m], new, moved, change)
+                count = _to_box(b[:m], weight, label, scale, mass[:m], corners, new, moved, change)
             else:
                 count = _to_simplex(b[:m], best_b, weight, scale, mass[:m], place, moved, change)
             for j in range(count):
                 k = moved[j]
-                alpha[i, some[k]] = mass[k]
+                if m < K:
+                    held[i, k] = mass[k]
+                else:
+                    alpha[i, k] = mass[k]
                 moved[j] = some[k]
             _move(
                 indices, values, step, first, last, flat, P, bias, base, row, count, moved, change
@@ -276,10 +328,17 @@ def visit(
             if m < K:
                 left[i] -= 1
                 if left[i] == 0:
-                    counts[i] = 0
+                    _put_back(lists[i], held[i], m, alpha[i])
+                    counts[i] = -m
             else:
-                counts[i] = _listed(g, best, alpha[i], own_label, band, sum_of_hinges, lists[i])
-                left[i] = VISITS
+                calm = counts[i] < 0 and not _news(lists[i], -counts[i], moved, change, count)
+                terms[i] = min(2 * terms[i], LONG) if calm else SHORT
+                counts[i] = _listed(
+                    g, best, alpha[i], own_label, band, sum_of_hinges, place, lists[i]
+                )
+                for j in range(counts[i]):
+                    held[i, j] = alpha[i, lists[i, j]]
+                left[i] = terms[i]
 
 
 @kernel

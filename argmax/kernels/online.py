@@ -23,6 +23,7 @@ __all__ = ["descend", "perceive"]
 
 WINNER, ALL, PA1, PA2 = 0, 1, 2, 3  # as in ``rules.RULES``
 SOFT, HINGE, SUM, SQUARED_HINGE, SQUARED, LOGISTIC = 0, 1, 2, 3, 4, 5  # as in ``rules.LOSSES``
+FACTORS = 512  # no product of so many numbers below 2 overflows
 CONSTANT, INVERSE, ROOT, FALLING = 0, 1, 2, 3  # as in ``rules.SCHEDULES``
 
 
@@ -230,26 +231,49 @@ def _margin(S, y, own, s, loss, R):
 
 
 @kernel
+def _logistic(S, y, s, start, R):
+    """Σ_c log(1 + exp(−m_c)), m = ±S_c; from start = 1 on, of two classes, m = ±(S₁ − S₀).
+
+    With e = exp(−|m|) < 1 the logarithms of FACTORS labels are one, of the product of 1 + e.
+    """
+    K, value, product = len(S), 0.0, 1.0
+    for c in range(start, K):
+        R[c] = -abs(S[1] - S[0] if start else S[c])
+    exp_in_place(R[start:])
+    for c in range(start, K):
+        t = 1.0 if c == y else -1.0
+        m, small = t * (S[1] - S[0] if start else S[c]), R[c]
+        value += max(-m, 0.0)
+        product *= 1.0 + small
+        if (c + 1) % FACTORS == 0:
+            value += np.log(product)
+            product = 1.0
+        R[c] = -s * t * (small if m > 0.0 else 1.0) / (1.0 + small)
+    if start:
+        R[0] = -R[1]
+    return s * (value + np.log(product))
+
+
+@kernel
 def _questions(S, y, s, loss, R):
     """Σ_c φ(t_c S_c) with t_c = 1 for y and −1 elsewhere; two classes are one question, S₁ − S₀.
 
     SQUARED_HINGE φ(m) = (1 − m)₊², SQUARED φ(m) = ½ (1 − m)², LOGISTIC φ(m) = log(1 + exp(−m)).
     """
     value, K = 0.0, len(S)
-    for c in range(1 if K == 2 else 0, K):
+    start = 1 if K == 2 else 0
+    if loss == LOGISTIC:
+        return _logistic(S, y, s, start, R)
+    for c in range(start, K):
         t = 1.0 if c == y else -1.0
         m = t * (S[1] - S[0] if K == 2 else S[c])
         if loss == SQUARED_HINGE:
             over = max(1.0 - m, 0.0)
             value += over * over
             slope = -2.0 * over
-        elif loss == SQUARED:
+        else:
             value += 0.5 * (1.0 - m) * (1.0 - m)
             slope = m - 1.0
-        else:
-            small = np.exp(-abs(m))
-            value += np.log(1.0 + small) + max(-m, 0.0)
-            slope = -(small if m > 0.0 else 1.0) / (1.0 + small)
         R[c] = s * t * slope
     if K == 2:
         R[0] = -R[1]

@@ -414,6 +414,9 @@ if config.DISABLE_JIT:  # the same words in plain NumPy, for coverage and for de
     def get(flat, at):
         return flat[at]
 
+    def prefetch(flat, at):
+        pass
+
     def fma(scalar, vector, accumulator):
         return scalar * vector + accumulator
 
@@ -441,10 +444,15 @@ if config.DISABLE_JIT:  # the same words in plain NumPy, for coverage and for de
 
 @kernel
 def _gather_tile(indices, values, step, first, last, W, P, c, row, LANES):
-    total = zeros(W, LANES)
-    for t in range(first, last):
-        total = fma(get(values, t * step), load(W, np.int64(get(indices, t)) * P + c, LANES), total)
-    store(row, c, total)
+    even, odd = zeros(W, LANES), zeros(W, LANES)  # two sums: neither waits for the other
+    for t in range(first, last - 1, 2):
+        even = fma(get(values, t * step), load(W, np.int64(get(indices, t)) * P + c, LANES), even)
+        at = np.int64(get(indices, t + 1)) * P + c
+        odd = fma(get(values, (t + 1) * step), load(W, at, LANES), odd)
+    if (last - first) % 2:
+        t = last - 1
+        even = fma(get(values, t * step), load(W, np.int64(get(indices, t)) * P + c, LANES), even)
+    store(row, c, add(even, odd))
 
 
 @kernel

@@ -1,10 +1,10 @@
-"""The structure of sparse rows: questions about it, and its transpose."""
+"""The structure of sparse rows: questions about it, how dense ones become sparse, and the transpose."""
 
 import numpy as np
 
 from .compile import kernel
 
-__all__ = ["count_columns", "has_duplicates", "transpose"]
+__all__ = ["compress", "count_columns", "count_entries", "has_duplicates", "transpose"]
 
 
 @kernel
@@ -17,6 +17,30 @@ def has_duplicates(indptr, indices, width):
                 return True
             seen[indices[t]] = i
     return False
+
+
+@kernel
+def count_entries(X, counts):
+    """counts_i = how many entries of row i are not zero. Given X (R, d). Filled counts (R,)."""
+    for i in range(len(X)):
+        count = 0
+        for j in range(X.shape[1]):
+            count += X[i, j] != 0.0
+        counts[i] = count
+
+
+@kernel
+def compress(X, indptr, indices, values):
+    """The entries that are not zero, row by row. Given X (R, d), indptr (R+1,). Filled indices, values.
+
+    Every entry is written and only the others let the place move on: no branch that can be guessed wrong.
+    """
+    for i in range(len(X)):
+        at, j = indptr[i], 0
+        while at < indptr[i + 1]:
+            indices[at], values[at] = j, X[i, j]
+            at += X[i, j] != 0.0
+            j += 1
 
 
 # The transpose of some rows, by counting. Ranges of rows are worked on side by side: each counts its

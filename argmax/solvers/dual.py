@@ -198,7 +198,7 @@ class _ShardDual:
 
     def __init__(self, shard: Any, objective: Objective, solver: Dual, state: Any) -> None:
         k = objective.problem.full.labels
-        self.rows = as_sparse(shard.structures.rows)
+        self.rows = as_sparse(shard.structures.rows, objective.engine.share)
         self.labels, n = shard.truth.labels, len(shard)
         weight = np.ones(n) if shard.truth.weight is None else shard.truth.weight
         self.c, self.q = objective.C * weight, objective.problem.full.norms(shard.structures)

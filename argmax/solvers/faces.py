@@ -73,6 +73,7 @@ def _free(climb: Climb, i: int) -> tuple[Ints, Ints]:
 def solve(climb: Climb) -> None:
     """Walk from face to face until one holds its own optimum; shards in turn (a small problem has one)."""
     for i, data in enumerate(climb.data):
+        data.settle()
         X = as_matrix(data.rows)
         X = X.toarray() if not isinstance(X, np.ndarray) else X
         X = np.hstack([X, np.full((len(X), 1), climb.bias)]).astype(float)
@@ -112,6 +113,7 @@ def _move(climb: Climb, i: int, rows: Ints, labels: Ints, X: Floats) -> float:
     if climb.sum_of_hinges:
         data.alpha[places, data.labels] = 0.0
         data.alpha[places, data.labels] = -data.alpha.sum(axis=1)
+    data.forget_lists()
     climb.rebuild()
     return step
 

@@ -14,6 +14,8 @@ ended. The intercept is the weight of a column of ones, penalised as all others.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, final
 
@@ -28,11 +30,15 @@ from .report import Report, Values
 
 __all__ = ["Climb", "as_sparse", "climb"]
 
-PATIENCE = 0.5
-"""Seconds after which progress is reported even if the end is not near."""
+PATIENCE = 10
+"""Passes after which progress is reported even if the end is not near. Not seconds: a look sums w anew and
+wakes examples, and the clock must not decide about bits."""
 
 CHUNK = 2_000_000
 """Multiply-adds between two looks at the clock."""
+
+ROWS = 2048
+"""Dense rows that are compressed at a time."""
 
 LONGEST = 15
 """Sweeps that an example waits at most."""
@@ -59,7 +65,7 @@ def climb(
     """The w of least F, from the dual side."""
     ascent = Climb(objective, seed, state, kept, objective.small or report.tol < PRECISE)
     target = report.tol * objective.zero
-    wanted, told = kept.get("wanted", target), report.seconds
+    wanted, told = kept.get("wanted", target), ascent.visited
 
     def keep() -> Values:
         return {"wanted": wanted, **ascent.values()}
@@ -70,13 +76,12 @@ def climb(
             faces.solve(ascent)
         near, last = estimate <= wanted, ascent.passes >= report.max_iter
         due = near or last or report.out_of_time()
-        if not due and report.seconds - told < PATIENCE:
+        if not due and ascent.visited - told < PATIENCE * ascent.examples:
             continue
         dual, gap = ascent.look()
-        # A look out of patience only reports: were it to end the run, the clock would decide.
-        over = due and gap <= target
+        over = gap <= target
         wanted = 0.5 * estimate if near and not over else wanted
-        passes, told = ascent.passes - report.passes, report.seconds
+        passes, told = ascent.passes - report.passes, ascent.visited
         if report(objective, ascent.w(), dual + gap, gap, passes, None if over else keep) or over:
             break
     if objective.small and not report.status:
@@ -101,6 +106,7 @@ class Climb:
     ) -> None:
         layout = objective.problem.full
         self.layout, self.rounds, self.visited = layout, 0, 0
+        self.share, self.precise = objective.engine.share, precise
         self.two = layout.label_features is not None
         self.scale = 0.5 if self.two else 1.0
         self.sum_of_hinges = objective.problem.loss.name == "weston_watkins"
@@ -114,7 +120,7 @@ class Climb:
         ]
         width = 4 if self.two else layout.width  # two classes run as two columns
         shape = layout.features + int(layout.intercept), width
-        # Visits are bound by memory: they work on a copy in float32, unless its noise would be felt.
+        # Visits are bound by memory: they work on copies in float32, unless its noise would be felt.
         self.exact = np.zeros(shape)
         self.W = self.exact if precise else np.zeros(shape, np.float32)
         if kept:
@@ -162,6 +168,7 @@ class Climb:
         """w(α), without the rounding of the visits."""
         self.exact[:] = 0.0
         for data in self.data:
+            data.settle()
             data.add_to(self)
         self.W[:] = self.exact
 
@@ -194,7 +201,8 @@ class ShardDual:
     def __init__(self, shard: Any, objective: Objective, climb: Climb, mu: Floats | None) -> None:
         layout, truth, n = objective.problem.full, shard.truth, len(shard)
         k = layout.labels
-        self.rows = as_sparse(shard.structures.rows)
+        self.rows = as_sparse(shard.structures.rows, objective.engine.share)
+        self.brief = self.rows if climb.precise else in_brief(self.rows)
         self.labels = truth.labels
         self.own = truth.prices is not None
         if truth.prices is not None:
@@ -212,8 +220,8 @@ class ShardDual:
         self.gaps = np.full(n, np.inf)
         self.wait, self.rest = np.zeros(n, np.int64), np.zeros(n, np.int64)
         room = k // 8 if k >= MANY else 0
-        self.lists = np.zeros((n, room), np.int32)
-        self.counts, self.left = np.zeros(n, np.int32), np.zeros(n, np.int32)
+        self.lists, self.held = np.zeros((n, room), np.int32), np.zeros((n, room))
+        self.counts, self.left, self.terms = (np.zeros(n, np.int32) for _ in range(3))
         self.band = BAND * float(self.delta.max())
 
     def _given(self, climb: Climb) -> tuple[Any, ...]:
@@ -222,6 +230,16 @@ class ShardDual:
     def costs(self) -> Floats:
         """Δ of every example (n, K)."""
         return self.delta if self.own else self.delta[self.labels]
+
+    def settle(self) -> None:
+        """Bring α up to date where lists hold a part of it."""
+        from ..kernels import margins
+
+        margins.settle(self.lists, self.held, self.counts, self.alpha)
+
+    def forget_lists(self) -> None:
+        """After α has changed behind their back."""
+        self.counts[:] = 0
 
     def add_to(self, climb: Climb) -> None:
         from ..kernels import margins
@@ -241,8 +259,9 @@ class ShardDual:
         work = self.rows.entries * climb.W.shape[1] * len(due) // max(len(self.c), 1)
         for piece in np.array_split(order, max(1, min(len(order), work // CHUNK))):
             margins.visit(
-                piece, *csr_arguments(self.rows), self.q, *self._given(climb), climb.scale, climb.bias,
-                climb.W, self.alpha, self.gaps, self.lists, self.counts, self.left, self.band,
+                piece, *csr_arguments(self.brief), self.q, *self._given(climb), climb.scale, climb.bias,
+                climb.W, self.alpha, self.gaps, self.lists, self.held, self.counts, self.left, self.terms,
+                self.band,
             )  # fmt: skip
             if report.out_of_time():
                 break
@@ -260,11 +279,14 @@ class ShardDual:
 
         n, work = len(self.c), self.rows.entries * climb.W.shape[1]
         bounds = np.linspace(0, n, 1 + max(1, min(n, work // CHUNK))).astype(int)
-        for first, last in pairwise(bounds):
+
+        def piece(i: int) -> None:
             margins.look(
-                first, last, *csr_arguments(self.rows), *self._given(climb), climb.bias, climb.exact,
-                self.alpha, self.gaps,
+                bounds[i], bounds[i + 1], *csr_arguments(self.rows), *self._given(climb), climb.bias,
+                climb.exact, self.alpha, self.gaps,
             )  # fmt: skip
+
+        climb.share(piece, len(bounds) - 1)
         gap = float(self.gaps.sum())
         large = self.gaps > SHARE * gap / n
         self.wait[large] = self.rest[large] = 0
@@ -277,8 +299,10 @@ class ShardDual:
             "wait": self.wait,
             "rest": self.rest,
             "lists": self.lists,
+            "held": self.held,
             "counts": self.counts,
             "left": self.left,
+            "terms": self.terms,
         }
 
     def restore(self, kept: Values) -> None:
@@ -286,12 +310,33 @@ class ShardDual:
             getattr(self, name)[:] = array
 
 
-def as_sparse(rows: Any) -> Csr:
-    """Rows as kernels that visit single ones read them."""
+def in_brief(rows: Csr) -> Csr:
+    """The rows with values in float32."""
+    values = None if rows.values is None else rows.values.astype(np.float32, copy=False)
+    return replace(rows, values=values)
+
+
+Share = Callable[[Callable[[int], Any], int], list[Any]]
+"""``Engine.share``."""
+
+
+def as_sparse(rows: Any, share: Share) -> Csr:
+    """Rows as kernels that visit single ones read them; dense ones are compressed in parts, side by side."""
     if isinstance(rows, Csr):
         return rows
-    import scipy.sparse as sp
+    from ..kernels import structure
 
-    from ..checks import compressed
+    parts = [slice(a, b) for a, b in pairwise([*range(0, len(rows), ROWS), len(rows)])]
+    counts = np.zeros(len(rows) + 1, np.int64)
+    share(lambda i: structure.count_entries(rows[parts[i]], counts[1:][parts[i]]), len(parts))
+    indptr = np.cumsum(counts)
+    kind = np.int32 if max(rows.shape[1], indptr[-1]) < 2**31 else np.int64
+    indptr = indptr.astype(kind)
+    indices, values = np.empty(indptr[-1], kind), np.empty(indptr[-1], rows.dtype)
 
-    return compressed(sp.csr_array(rows))
+    def compress(i: int) -> None:
+        part = parts[i]
+        structure.compress(rows[part], indptr[part.start : part.stop + 1], indices, values)
+
+    share(compress, len(parts))
+    return Csr(indptr, indices, values, rows.shape[1])

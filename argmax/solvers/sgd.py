@@ -11,8 +11,9 @@
     constant        η
 
 The shrinking of w is one number, so that a step costs what the row's entries cost. What is returned is the
-mean of the w of all epochs but the first (Polyak and Juditsky 1992; weighted by t with "inverse",
-Lacoste-Julien, Schmidt and Bach 2012), kept lazily (``kernels.online``).
+mean of the w of the last epochs, at most half of all (Polyak and Juditsky 1992; Rakhlin, Shamir and Sridharan
+2012: with the first ones in it, it lags behind; weighted by t with "inverse", Lacoste-Julien, Schmidt and
+Bach 2012), kept lazily (``kernels.online``).
 
 A step looks at one row, so that a pass over many rows is many steps; but the last digits take for ever.
 Here F is computed, and with it the certificate, after epochs 8, 16, 32, … and at the end. In between, the
@@ -122,9 +123,9 @@ class SGD(Solver):
         rng, rows = np.random.default_rng(self.seed or 0), np.arange(len(walk))
         decay = objective.l2 / (objective.C * len(walk))
         eta = self.first_rate(walk, rng, decay)
-        burned, best, idle, epoch = min(1, report.max_iter - 1), math.inf, 0, 0
+        best, idle, epoch = math.inf, 0, 0
         while True:
-            if epoch == burned and self.average:
+            if self.average and _begins(epoch, report.max_iter):
                 walk.average = True
                 walk.restart()
             order = rng.permutation(rows) if self.shuffle else rows
@@ -159,3 +160,8 @@ class SGD(Solver):
             report.status = "epochs done"
             report.message = words if report.passes >= report.max_iter else f"{words}: no progress"
         return report.solution(objective, point, self.name)
+
+
+def _begins(epoch: int, epochs: int) -> bool:
+    """Whether the mean begins anew: after 1, 2, 4, 8, … epochs; if there is only one, before it."""
+    return epoch & (epoch - 1) == 0 and (epoch > 0 or epochs == 1)

@@ -15,9 +15,10 @@ from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
 from argmax import LinearClassifier, MulticlassSVM, SoftmaxRegression, costs
+from argmax.engines import Threads
 from argmax.errors import NotSeparable
 from argmax.solvers import Auto, Dual, Report, Smoothing
-from argmax.solvers.margins import Climb
+from argmax.solvers.margins import Climb, as_sparse
 from tests.laws import problems
 from tests.naive import box_step, simplex_step
 
@@ -319,6 +320,42 @@ def test_lists_of_labels_lead_to_the_same_optimum(loss, monkeypatch):
         assert solution.status == "converged"
         found.append(solution.objective)
     assert found[0] == pytest.approx(found[1], rel=1e-4)
+
+
+# Threads, and rows that are dense
+
+
+@both_hinges
+@pytest.mark.parametrize("k", [3, 60])
+def test_threads_change_no_bits(loss, k, monkeypatch):
+    monkeypatch.setattr("argmax.solvers.margins.CHUNK", 1000)
+    monkeypatch.setattr("argmax.solvers.margins.ROWS", 64)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 20)) * (rng.random((300, 20)) < 0.3)
+    y = np.r_[np.arange(k), rng.integers(0, k, 300 - k)]
+    found = {
+        LinearClassifier(loss, C=0.1, solver="dual", n_threads=n, tol=1e-5)
+        .fit(X, y)
+        .coef_.tobytes()
+        for n in (1, 2, 7)
+    }
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 4), (200, 7)])
+def test_dense_rows_are_compressed_as_scipy_does(dtype, shape, monkeypatch):
+    monkeypatch.setattr("argmax.solvers.margins.ROWS", 64)
+    rng = np.random.default_rng(0)
+    X = (rng.integers(-2, 3, shape) * (rng.random(shape) < 0.5)).astype(dtype)
+    X[:1, :1] = np.nan  # not zero either
+    with Threads(2).open() as crew:
+        rows, wanted = as_sparse(X, crew.share), sp.csr_array(X)
+    np.testing.assert_array_equal(rows.indptr, wanted.indptr)
+    np.testing.assert_array_equal(rows.indices, wanted.indices)
+    np.testing.assert_array_equal(rows.values, wanted.data)
+    assert rows.values.dtype == dtype
+    assert rows.width == shape[1]
 
 
 # Hard margins
