@@ -123,13 +123,19 @@ class _Path:
         found = []
         for fold, model in enumerate(self._models):
             model.C, model.tol, model.time_limit = C, LOOSE, limit
-            model.warm_start = hasattr(model, "solution_") and not losses.get(model.loss).online
+            model.warm_start = hasattr(model, "solution_") and _goes_on(model)
             model.callbacks = callbacks if len(self._models) == 1 else [*callbacks, _enough]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", NotConverged)  # a trial need not
                 model.fit(*self._parts[fold])
             found.append(self._rows.loss(fold, model))
         return sum(found) / len(found)
+
+
+def _goes_on(model: Any) -> bool:
+    """Whether a fit may begin where the last one ended: an online learner would count its epochs on."""
+    loss = model.get_params(deep=False).get("loss")  # classifiers of label sets have but one
+    return loss is None or not losses.get(loss).online
 
 
 def _enough(progress: Any) -> bool:

@@ -8,6 +8,7 @@ from argmax import SoftmaxRegression, shift
 from argmax.calibration import Calibrated, Readout
 from argmax.errors import InvalidInput, ModelFileError, Unsupported
 from argmax.persist.calibrated import calibration_parts, rebuilt_calibrated
+from argmax.persist.checked import Room
 from argmax.shift.gate import label_shift_test
 
 MEANS = np.array([[0.0, 2.0], [2.0, 0.0], [-1.0, -1.0]])
@@ -140,7 +141,7 @@ def test_a_file_with_other_priors_is_refused(found, world, change):
     document, tensors = calibration_parts(shift.adapt(model, found))
     document["options"] |= change
     with pytest.raises(ModelFileError):
-        rebuilt_calibrated(document, model, tensors)
+        rebuilt_calibrated(document, model, tensors, Room(10_000))
 
 
 def test_class_weights_are_undone_by_stating_the_priors():
