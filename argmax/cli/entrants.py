@@ -13,19 +13,15 @@ from .. import losses
 from ..errors import InvalidInput
 from ..estimators import LinearClassifier
 from ..reductions import OneVsOne, OneVsRest, OutputCode
+from .selection import EPOCHS, STEPS
 
 __all__ = ["ENTRANTS", "REDUCTIONS", "Entrant", "Terms", "admitted", "named"]
 
 PATH = (0.01, 0.1, 1.0, 10.0, 100.0)
 """C that are tried, from strong to weak penalty."""
 
-STEPS = (0.001, 0.01, 0.1, 1.0)
-"""C of passive-aggressive steps, which no row's step exceeds: more than 1 is the same as 1."""
-
 PASSES = 1000
 """Passes of a fit at most: what is slower by far is no choice for these rows."""
-
-EPOCHS = 20
 
 PAIRED = 2**22
 """Weights of all pairs of classes, up to which one-vs-one is tried: 32 MiB, and some seconds."""

@@ -15,10 +15,9 @@ from ..engines import Engine
 from ..errors import InvalidInput, MissingExtra, NotConverged
 from ..estimators import LinearClassifier
 from .console import Console, Stage
-from .entrants import EPOCHS, STEPS
 from .journal import Journal
 from .rows import Rows
-from .selection import GRID, LOOSE, Choice, chosen, take
+from .selection import EPOCHS, GRID, LOOSE, STEPS, Choice, chosen, take
 
 __all__ = ["Fitted", "cluster", "fit", "follower"]
 

@@ -19,9 +19,15 @@ from ..errors import NotConverged
 from .console import Stage
 from .journal import Journal
 
-__all__ = ["Choice", "GRID", "LOOSE", "Trials", "chosen", "take"]
+__all__ = ["EPOCHS", "GRID", "LOOSE", "STEPS", "Choice", "Trials", "chosen", "take"]
 
 GRID = tuple(10.0**power for power in range(-3, 4))
+
+STEPS = (0.001, 0.01, 0.1, 1.0)
+"""C of passive-aggressive steps, which no row's step exceeds: more than 1 is the same as 1."""
+
+EPOCHS = 20
+"""Of an online learner, at most."""
 
 LOOSE = 1e-3
 """``tol`` of a trial: enough to compare, and quick."""

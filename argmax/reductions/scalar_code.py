@@ -6,7 +6,6 @@ from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.linear_model import LinearRegression
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..errors import Unsupported
@@ -42,6 +41,8 @@ class ScalarCode(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Regress the numbers of the classes on the rows X."""
+        from sklearn.linear_model import LinearRegression  # which takes long to import
+
         base = LinearRegression() if self.estimator is None else self.estimator
         given = intake.examples(self, base, X, y, sample_weight)
         weight = {} if given.weight is None else {"sample_weight": given.weight}
