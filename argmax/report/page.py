@@ -8,20 +8,19 @@ import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import ResourceLimit
-from . import safe, sections, shifted
+from . import safe, sections
 from .evaluation import Evaluation
-from .label_sets import measures as of_sets
-from .label_sets import sections as for_sets
-from .label_sets.evaluation import LabelSets
 from .limits import Limits
 from .measures import Measures
-from .shifted import Shifted
-from .tagging import measures as of_tagging
-from .tagging import sections as for_tagging
-from .tagging.evaluation import Tagging
+
+if TYPE_CHECKING:
+    from .label_sets.evaluation import LabelSets
+    from .label_sets.measures import Measures as SetMeasures
+    from .shifted import Shifted
+    from .tagging.evaluation import Tagging
 
 __all__ = ["LARGEST", "prepare", "render", "write"]
 
@@ -30,7 +29,7 @@ LARGEST = 1_000_000
 """Bytes that a report may have; it shows fewer rows, weights and names rather than exceed them."""
 
 
-Reported = Evaluation | Measures | Tagging | LabelSets | of_sets.Measures | Shifted
+Reported: TypeAlias = "Evaluation | Measures | Tagging | LabelSets | SetMeasures | Shifted"
 """What there is a page for; measures are an evaluation whose numbers are already computed."""
 
 
@@ -64,18 +63,30 @@ def _page(
     evaluation: Reported,
 ) -> tuple[str, Callable[[Limits], dict[str, Any]]]:
     """The template, and what it is filled with."""
-    if isinstance(evaluation, LabelSets | of_sets.Measures):
-        own = (
-            evaluation if isinstance(evaluation, of_sets.Measures) else of_sets.Measures(evaluation)
-        )
-        return "label_sets.html", lambda limits: for_sets.context(own, limits)
-    if isinstance(evaluation, Shifted):
+    if isinstance(evaluation, Evaluation | Measures):
+        measures = evaluation if isinstance(evaluation, Measures) else Measures(evaluation)
+        return "page.html", lambda limits: sections.context(measures, limits)
+    return _other_page(evaluation)
+
+
+def _other_page(
+    evaluation: Tagging | LabelSets | SetMeasures | Shifted,
+) -> tuple[str, Callable[[Limits], dict[str, Any]]]:
+    """``_page`` of what is no classifier: imported here, as most reports need none of it."""
+    from . import shifted
+    from .label_sets import measures as of_sets
+    from .label_sets import sections as for_sets
+    from .tagging import measures as of_tagging
+    from .tagging import sections as for_tagging
+    from .tagging.evaluation import Tagging
+
+    if isinstance(evaluation, shifted.Shifted):
         return "shift.html", lambda limits: shifted.context(evaluation, limits)
     if isinstance(evaluation, Tagging):
         found = of_tagging.Measures(evaluation)
         return "tagging.html", lambda limits: for_tagging.context(found, limits)
-    measures = evaluation if isinstance(evaluation, Measures) else Measures(evaluation)
-    return "page.html", lambda limits: sections.context(measures, limits)
+    own = evaluation if isinstance(evaluation, of_sets.Measures) else of_sets.Measures(evaluation)
+    return "label_sets.html", lambda limits: for_sets.context(own, limits)
 
 
 def write(
