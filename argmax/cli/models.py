@@ -11,8 +11,8 @@ from ..errors import NoProbabilities, Unsupported
 from ..estimators import LinearClassifier, MultiLabelClassifier
 from ..estimators.base import Classifier
 from ..persist import load
+from ..persist.estimator import is_reduction
 from ..records import Batch
-from ..reductions.base import Reduction
 from .reading import lacking, read_as
 from .selection import take
 
@@ -85,7 +85,7 @@ def _pipeline(path: str) -> Pipeline:
             f"{path!r} holds a {type(model).__name__} that reads arrays, not the columns of a file. Use it "
             "in Python with argmax.load, or make a model for files with `argmax train`."
         )
-    if isinstance(found := getattr(model[-1], "estimator_", model[-1]), Reduction):
+    if is_reduction(found := getattr(model[-1], "estimator_", model[-1])):
         raise Unsupported(
             f"{path!r} holds a {type(found).__name__}, and commands take models with one set of weights for "
             "each class. Use it in Python with argmax.load."
