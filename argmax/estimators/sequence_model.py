@@ -138,7 +138,7 @@ class SequenceModel(Learner):
 
     @property
     def predict_minimum_risk(self) -> Callable[..., list[list[Any]]]:
-        """Of (X, *, lengths) the labels with the fewest expected errors, not the most probable sequence."""
+        """Of ``(X, *, lengths)`` the labels with the fewest expected errors, not the most probable sequence."""
         return self._probable("predict_minimum_risk", self._minimum_risk)
 
     def _minimum_risk(self, X: Any, *, lengths: Any = None) -> list[list[Any]]:
@@ -148,7 +148,7 @@ class SequenceModel(Learner):
 
     @property
     def sample(self) -> Callable[..., list[list[list[Any]]]]:
-        """Of (X, n=1, *, lengths, random_state) n label sequences for each sequence, drawn from P(y | x)."""
+        """Of ``(X, n=1, *, lengths, random_state)`` n label sequences for each sequence, drawn from P(y | x)."""
         return self._probable("sample", self._sample)
 
     def _sample(
@@ -163,7 +163,7 @@ class SequenceModel(Learner):
 
     @property
     def log_likelihood(self) -> Callable[..., Floats]:
-        """Of (X, y, *, lengths) log P(y | x); −inf where a label was never seen or is not allowed."""
+        """Of ``(X, y, *, lengths)`` log P(y | x); −inf where a label was never seen or is not allowed."""
         return self._probable("log_likelihood", self._log_likelihood)
 
     def _log_likelihood(self, X: Any, y: Any, *, lengths: Any = None) -> Floats:

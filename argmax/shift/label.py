@@ -46,8 +46,8 @@ class LabelShift:
 
     classes     (k,)
     source      (k,)  priors that the model's calibrated probabilities belong to
-    priors      (k,)  estimated for where the target rows come from; ``low`` and ``high`` (k,) hold each with
-                probability ``level``
+    priors      (k,)  estimated for where the target rows come from
+    low, high   (k,)  hold each of them with probability ``level``
     shares      (k,)  expected among the target rows themselves, which by chance differ from their priors
     calibrated  scores ↦ scores whose softmax is honest where the validation rows come from
     moved       test of "nothing has moved"
