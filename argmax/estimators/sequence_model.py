@@ -103,7 +103,7 @@ class SequenceModel(Learner):
 
     @property
     def predict_marginals(self) -> Callable[..., list[Floats]]:
-        """P(label | sequence) of the tokens of (X, *, lengths): an array (tokens, labels) a sequence."""
+        """P(label | sequence) of the tokens of ``(X, *, lengths)``: an array (tokens, labels) a sequence."""
         return self._probable("predict_marginals", self._shares)
 
     def _shares(self, X: Any, *, lengths: Any = None) -> list[Floats]:
@@ -138,7 +138,7 @@ class SequenceModel(Learner):
 
     @property
     def predict_minimum_risk(self) -> Callable[..., list[list[Any]]]:
-        """Of ``(X, *, lengths)`` the labels with the fewest expected errors, not the most probable sequence."""
+        """Of ``(X, *, lengths)`` the labels with the fewest expected errors, one by one."""
         return self._probable("predict_minimum_risk", self._minimum_risk)
 
     def _minimum_risk(self, X: Any, *, lengths: Any = None) -> list[list[Any]]:
@@ -148,7 +148,7 @@ class SequenceModel(Learner):
 
     @property
     def sample(self) -> Callable[..., list[list[list[Any]]]]:
-        """Of ``(X, n=1, *, lengths, random_state)`` n label sequences for each sequence, drawn from P(y | x)."""
+        """Of ``(X, n=1, *, lengths, random_state)`` n label sequences for each one, drawn from P(y | x)."""
         return self._probable("sample", self._sample)
 
     def _sample(
@@ -195,7 +195,7 @@ class SequenceModel(Learner):
 
     @property
     def span_confidence(self) -> Callable[..., list[list[Span]]]:
-        """Spans that ``predict`` marks in (X, *, lengths): first token, that behind the last, type, P."""
+        """Spans that ``predict`` marks in ``(X, *, lengths)``: first token, the one behind, type, P."""
         return self._probable("span_confidence", self._spans)
 
     def _spans(self, X: Any, *, lengths: Any = None) -> list[list[Span]]:
