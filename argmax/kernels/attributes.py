@@ -262,40 +262,29 @@ def scores(plan, weights, labels, start, L, s, P, LANES):
 
 
 @kernel
-def ahead(plan, weights, offsets, order, at, P):
-    """Asks memory for what the next sequences of ``order`` need, while the one at ``at`` is worked on.
+def ahead(plan, offsets, order, at):
+    """Asks memory for what the next sequences of ``order`` have, while the one at ``at`` is worked on.
 
-    A processor foresees a walk through memory, not a jump to another sequence: so the weights of the next one
-    are asked for, the places of those weights of the one behind it, and where these begin of the third.
+    A processor foresees a walk through memory, not a jump to another sequence: so the places of the next
+    one's weights are asked for, and where these begin of the one behind it.
     """
     heavy, rows, _, light, pairs, pair_codes, _, _, slot, root = plan
-    table, listed, _, once, _, _, _ = weights
-    if at + 3 < len(order):
-        start, stop = offsets[order[at + 3]], offsets[order[at + 3] + 1]
+    if at + 2 < len(order):
+        start, stop = offsets[order[at + 2]], offsets[order[at + 2] + 1]
         for t in range(start, stop + 8, 8):  # a line of memory holds eight
             prefetch(heavy, t)
             prefetch(light, t)
         for t in range(start, stop + 16, 16):
             prefetch(slot, t)
             prefetch(root, t)
-    if at + 2 < len(order):
-        start, stop = offsets[order[at + 2]], offsets[order[at + 2] + 1]
+    if at + 1 < len(order):
+        start, stop = offsets[order[at + 1]], offsets[order[at + 1] + 1]
         for i in range(heavy[start], heavy[stop] + 16, 16):
             prefetch(rows, i)
         for j in range(light[start], light[stop] + 16, 16):
             prefetch(pairs, j)
         for j in range(light[start], light[stop] + 64, 64):
             prefetch(pair_codes, j)
-    if at + 1 < len(order):
-        start, stop = offsets[order[at + 1]], offsets[order[at + 1] + 1]
-        for i in range(heavy[start], heavy[stop]):
-            for k in range(0, P, 16):
-                prefetch(table, rows[i] * P + k)
-        for j in range(light[start], light[stop]):
-            prefetch(listed, pairs[j])
-        for t in range(start, stop):
-            if slot[t] >= 0:
-                prefetch(once, slot[t])
 
 
 @kernel

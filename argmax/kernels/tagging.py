@@ -315,7 +315,7 @@ def descend(
     for at in range(len(order)):
         i = order[at]
         start, L, w = offsets[i], offsets[i + 1] - offsets[i], dtype.type(weight[i * size])
-        ahead(plan, weights, offsets, order, at, P)
+        ahead(plan, offsets, order, at)
         if not L:
             continue
         scale = dtype.type(state[0])
@@ -379,7 +379,7 @@ def perceive(
     for at in range(len(order)):
         i = order[at]
         start, L = offsets[i], offsets[i + 1] - offsets[i]
-        ahead(plan, weights, offsets, order, at, P)
+        ahead(plan, offsets, order, at)
         if not L:
             continue
         w = weight[i * size]
