@@ -17,11 +17,11 @@ from ..report.evaluation import digest
 from ..report.measures import Measures
 from . import scoring
 from .console import Console, count
-from .findings import SEVERITIES, Finding
+from .findings import Finding, say_how_many
 from .fitting import Fitted
 from .held import Held
 from .material import Material
-from .tried import show_tried
+from .tried import show_choice, show_tried
 
 if TYPE_CHECKING:
     from ..calibration import Calibrated
@@ -111,7 +111,7 @@ class Account:
         """A table, why it stopped, what was written, and what to type next."""
         self._say_what(console)
         if self.fitted.choice is not None:
-            self._say_choice(console)
+            show_choice(self.fitted.choice, "log-loss", console)
         self._say_calibration(console)
         if self.measures is not None:
             scoring.show(self.measures, self.held, console, " that the model has not seen")
@@ -135,22 +135,7 @@ class Account:
             console.say(f"… and {len(rows) - 30:,} more")
         where = "" if self.held is self.material.held else f" in {self.options.test}"
         console.say(f"{learned:,} rows to learn from, {self.held.met:,} to judge by{where}.")
-        if self.findings:
-            kinds = [finding.severity for finding in self.findings]
-            listed = [count(kinds.count(s), s) for s in SEVERITIES if s in kinds]
-            told = shlex.join(["argmax", "check", self.options.data, "--target", self.target])
-            console.say(f"Findings in the data: {', '.join(listed)}. See {told}")
-
-    def _say_choice(self, console: Console) -> None:
-        choice = self.fitted.choice
-        assert choice is not None
-        console.heading("Choosing C, on rows that the trial did not learn from")
-        rows = [
-            [f"{C:g}", f"{loss:.4f}", "chosen" if choice.C == C else ""]
-            for C, loss in choice.trials
-        ]
-        console.table([">C", ">log-loss", ""], rows)
-        console.say("The model is then fitted on all rows to learn from.")
+        say_how_many(self.findings, self.options.data, self.target, console)
 
     @property
     def _tried(self) -> dict[str, float] | None:

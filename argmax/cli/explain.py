@@ -26,7 +26,7 @@ from .models import columns_of, loaded, rows_for
 from .outcome import OK
 from .reading import opened
 
-__all__ = ["Explanation", "Term", "entries", "of_text", "row_of", "run", "show_row"]
+__all__ = ["Explanation", "Term", "asked_about", "entries", "of_text", "row_of", "run", "show_row"]
 
 
 class Term(NamedTuple):
@@ -139,16 +139,21 @@ def run(
 ) -> int:
     """Explain one row of a file, or one text."""
     fitted = loaded(model)
-    if row is None and not os.path.exists(what) and what != "-":
-        given, source = of_text(fitted, what), None
-    else:
-        source = what
-        given = row_of(fitted, what, row or 0, read)
+    given, source = asked_about(fitted, what, row, read)
     found = Explanation.of(fitted, given, against)
     _show(found, given, top, console)
     told = {"model": model, "data": source, "row": None if source is None else row or 0}
     console.result(told | _as_json(found))
     return OK
+
+
+def asked_about(
+    model: Any, what: str, row: int | None, read: Sequence[str]
+) -> tuple[Batch, str | None]:
+    """The row that is to be explained, and the file that it comes from; None: it is a text."""
+    if row is None and not os.path.exists(what) and what != "-":
+        return of_text(model, what), None
+    return row_of(model, what, row or 0, read), what
 
 
 def row_of(model: Any, data: str, row: int, read: Sequence[str]) -> Batch:

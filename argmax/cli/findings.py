@@ -7,11 +7,14 @@ note      good to know
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import final
 
-__all__ = ["ERROR", "Finding", "NOTE", "SEVERITIES", "WARNING", "in_order"]
+from .console import Console, count
+
+__all__ = ["ERROR", "Finding", "NOTE", "SEVERITIES", "WARNING", "in_order", "say_how_many"]
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 SEVERITIES = (ERROR, WARNING, NOTE)
@@ -39,3 +42,12 @@ class Finding:
 def in_order(findings: Sequence[Finding]) -> list[Finding]:
     """The gravest first; among equals, as they were found."""
     return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def say_how_many(findings: Sequence[Finding], data: str, target: str, console: Console) -> None:
+    """How many there are of each severity, and the command that shows them; nothing if there are none."""
+    kinds = [finding.severity for finding in findings]
+    if kinds:
+        told = ", ".join(count(kinds.count(s), s) for s in SEVERITIES if s in kinds)
+        command = shlex.join(["argmax", "check", data, "--target", target])
+        console.say(f"Findings in the data: {told}. See {command}")

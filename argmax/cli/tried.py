@@ -1,10 +1,21 @@
-"""What was tried to calibrate with, as a table."""
+"""What was tried, as a table: values of C, and ways to calibrate."""
 
 from __future__ import annotations
 
 from .console import Console
+from .selection import Choice
 
-__all__ = ["show_tried"]
+__all__ = ["show_choice", "show_tried"]
+
+
+def show_choice(choice: Choice, score: str, console: Console) -> None:
+    """The loss at each C, and which one was chosen."""
+    console.heading("Choosing C, on rows that the trial did not learn from")
+    rows = [
+        [f"{C:g}", f"{loss:.4f}", "chosen" if choice.C == C else ""] for C, loss in choice.trials
+    ]
+    console.table([">C", f">{score}", ""], rows)
+    console.say("The model is then fitted on all rows to learn from.")
 
 
 def show_tried(title: str, tried: dict[str, float], chosen: str | None, console: Console) -> None:

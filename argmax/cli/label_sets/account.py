@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, final
 from ...report import write
 from ...report.label_sets.measures import Measures
 from ..console import Console, count
-from ..findings import SEVERITIES, Finding
+from ..findings import Finding, say_how_many
+from ..tried import show_choice
 from . import scoring
 from .fitting import Fitted
 from .material import Material, Truth
@@ -85,7 +86,7 @@ class Account:
         """What was learned, how good it is, why it stopped, what was written, and what to type next."""
         self._say_what(console)
         if self.fitted.choice is not None:
-            self._say_choice(console)
+            show_choice(self.fitted.choice, "log-loss of a set", console)
         if self.found is not None:
             scoring.show(self.found, self.truth, console, " that the model has not seen")
         self._say_pairs(console)
@@ -108,22 +109,7 @@ class Account:
         where = "" if self.truth.held is material.held else f" in {self.options.test}"
         met = self.truth.held.met
         console.say(f"{len(material.codes):,} rows to learn from, {met:,} to judge by{where}.")
-        if self.findings:
-            kinds = [finding.severity for finding in self.findings]
-            told = [count(kinds.count(s), s) for s in SEVERITIES if s in kinds]
-            words = ["argmax", "check", self.options.data, "--target", str(self.options.target)]
-            console.say(f"Findings in the data: {', '.join(told)}. See {shlex.join(words)}")
-
-    def _say_choice(self, console: Console) -> None:
-        choice = self.fitted.choice
-        assert choice is not None
-        console.heading("Choosing C, on rows that the trial did not learn from")
-        rows = [
-            [f"{C:g}", f"{loss:.4f}", "chosen" if choice.C == C else ""]
-            for C, loss in choice.trials
-        ]
-        console.table([">C", ">log-loss of a set", ""], rows)
-        console.say("The model is then fitted on all rows to learn from.")
+        say_how_many(self.findings, self.options.data, str(self.options.target), console)
 
     def _say_pairs(self, console: Console) -> None:
         if not len(self.classifier.pairs_):

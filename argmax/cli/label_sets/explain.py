@@ -9,7 +9,6 @@ Each term is what one feature, or one other label, contributes. Nothing is appro
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -18,7 +17,7 @@ import numpy as np
 from ...errors import InvalidInput
 from ...records import Ints
 from ..console import Console, count
-from ..explain import Term, entries, of_text, row_of, show_row
+from ..explain import Term, asked_about, entries, show_row
 from ..models import set_model
 from ..outcome import OK
 
@@ -104,11 +103,7 @@ def run(
 ) -> int:
     """Explain the labels of one row of a file, or of one text."""
     fitted = set_model(model)
-    if row is None and not os.path.exists(what) and what != "-":
-        given, source = of_text(fitted, what), None
-    else:
-        source = what
-        given = row_of(fitted, what, row or 0, read)
+    given, source = asked_about(fitted, what, row, read)
     names = [str(name) for name in fitted.classes_.tolist()]
     if against is not None and against not in names:
         raise InvalidInput(f"--against must be a label of the model; got {against!r}.")
