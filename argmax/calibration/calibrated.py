@@ -7,6 +7,7 @@ from typing import Any, Self, final
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
@@ -18,7 +19,7 @@ from .base import Calibrator, Scaling
 from .matrix import Dirichlet
 from .selection import Selection, chosen
 
-__all__ = ["Calibrated", "scores_of", "widened"]
+__all__ = ["Calibrated", "bare", "scores_of", "widened"]
 
 FOLDS = 5
 
@@ -27,10 +28,10 @@ FOLDS = 5
 class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """A classifier with honest probabilities, whatever it was: scores of rows it has not seen are calibrated.
 
-    ``fit`` clones the estimator for each fold, scores the rows left out, fits the calibrator on all these
-    scores together, and the estimator anew on all rows. The scores are those of ``decision_function`` if
-    there is one for each class, else the logarithms of its probabilities; so hinge and perceptron losses get
-    probabilities that they have none of their own.
+    ``fit`` clones the estimator for each fold, scores the rows left out, and fits the calibrator on all these
+    scores together. The scores are those of ``decision_function`` if there is one for each class, else the
+    logarithms of its probabilities; so hinge and perceptron losses get probabilities that they have none of
+    their own.
 
     Parameters
     ----------
@@ -41,10 +42,11 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     cv : int, splitter, iterable, "prefit" or None
         Folds, 5 for None; every row is left out once at most, and rows of a class with a single row never.
         "prefit": the estimator is fitted, on other rows, and all of these are for calibration.
-    ensemble : bool
-        Answer with the mean of the probabilities of the models of all folds, instead of those of one model
-        of all rows. Where a class has few rows this often has the lower log loss; it takes as many times as
-        long to predict, is no linear model any more, and does not fit into a model file.
+    ensemble : "auto" or bool
+        True: the answer is the mean of the probabilities of the models of all folds. False: the estimator is
+        fitted anew on all rows, and answers alone; it predicts as many times as fast, and of a linear model
+        the calibrated one is linear too, but where a class has few rows its log loss on new ones is often
+        higher. "auto": True where there are folds, as in scikit-learn.
 
     Attributes
     ----------
@@ -68,7 +70,7 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self, estimator: Any, method: Any = "auto", cv: Any = None, ensemble: bool = False
+        self, estimator: Any, method: Any = "auto", cv: Any = None, ensemble: Any = "auto"
     ) -> None:
         self.estimator = estimator
         self.method = method
@@ -79,12 +81,13 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Fit the estimator and the calibrator on rows X and labels y (n,)."""
         X, y = indexable(X, y)
         classes, codes = checks.labels(self, y, _num_samples(X))
+        checks.choice("ensemble", self.ensemble, ("auto", True, False))
         weight = None if sample_weight is None else checks.sample_weight(sample_weight, len(codes))
         if isinstance(self.cv, str):
             checks.choice("cv", self.cv, ("prefit",))
             return self._fit_prefit(X, np.asarray(y), weight)
         rows, table, members = self._held_out_scores(X, np.asarray(y), codes, classes, weight)
-        if not self.ensemble:
+        if not self._together():
             members = [_fitted(self.estimator, X, y, weight)]
         part = None if weight is None else weight[rows]
         found = chosen(self.method, table, np.asarray(y)[rows], classes, part)
@@ -92,8 +95,14 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.estimators_, self.classes_ = members, classes
         return self
 
+    def _together(self) -> bool:
+        """Whether the models of all folds answer; frozen ones are all the same."""
+        if self.ensemble == "auto":
+            return not isinstance(self.estimator, FrozenEstimator)
+        return bool(self.ensemble)
+
     def _fit_prefit(self, X: Any, y: Any, weight: Any) -> Self:
-        if self.ensemble:
+        if self.ensemble not in ("auto", False):
             raise InvalidInput(
                 "ensemble=True needs folds; cv='prefit' has one model. Use ensemble=False."
             )
@@ -224,6 +233,24 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         inner = get_tags(self.estimator)
         tags.input_tags = inner.input_tags
         return tags
+
+
+def bare(model: Any) -> Any:
+    """The classifier whose scores can be calibrated anew: that of a single model, or the ensemble itself.
+
+    >>> from argmax import SoftmaxRegression
+    >>> from argmax.calibration.calibrated import Calibrated, bare
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fitted = Calibrated(SoftmaxRegression(), "temperature", cv=2).fit(X, y)
+    >>> bare(fitted) is fitted
+    True
+    >>> one = Calibrated(SoftmaxRegression(), "temperature", cv=2, ensemble=False).fit(X, y)
+    >>> bare(one) is one.estimator_
+    True
+    """
+    alone = isinstance(model, Calibrated) and len(model.estimators_) == 1
+    return model.estimator_ if alone else model
 
 
 def scores_of(model: Any, X: Any, classes: Any) -> Floats:

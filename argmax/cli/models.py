@@ -90,6 +90,11 @@ def _pipeline(path: str) -> Pipeline:
             f"{path!r} holds a {type(found).__name__}, and commands take models with one set of weights for "
             "each class. Use it in Python with argmax.load."
         )
+    if len(getattr(model[-1], "estimators_", [found])) > 1:
+        raise Unsupported(
+            f"{path!r} holds the models of several folds, and commands take models with one set of weights. "
+            "Use it in Python with argmax.load, or calibrate with ensemble=False before saving."
+        )
     return model
 
 

@@ -1,13 +1,18 @@
 """A calibrated classifier or tagger as a document and tensors, and back: what belongs to the calibration.
 
 document  method and options of the calibrator, asked (the method, or "auto"), cv, log_loss of what was
-          tried (or None); of a tagger also spans, the options of the curve of spans (or None)
-tensors   those of ``calibrators``; of a tagger with spans also spans.scale (1,) and spans.offset (2,)
+          tried (or None); of a classifier also ensemble, and the documents of the other members of it; of a
+          tagger also spans, the options of the curve of spans (or None)
+tensors   those of ``calibrators``; of other members as member.1.… those of ``classifier`` or ``reduction``;
+          of a tagger with spans also spans.scale (1,) and spans.offset (2,)
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
+
+import numpy as np
 
 from ..calibration import BiasCorrected, Calibrated, CalibratedTagger
 from ..calibration.selection import METHODS, Selection
@@ -21,6 +26,7 @@ from .calibrators import (
 )
 from .checked import Room, same_keys
 from .container import Tensors
+from .estimator import estimator_parts, rebuilt_estimator
 
 __all__ = ["calibration_parts", "rebuilt_calibrated", "rebuilt_calibrated_tagger"]
 
@@ -29,8 +35,6 @@ DOCUMENT = ("method", "asked", "options", "cv", "log_loss")
 
 def calibration_parts(model: Calibrated | CalibratedTagger) -> tuple[dict[str, Any], Tensors]:
     """What a calibrated model has beside its classifier or tagger."""
-    if isinstance(model, Calibrated) and len(model.estimators_) > 1:
-        raise Unsupported("a model file holds one classifier. Calibrate with ensemble=False.")
     method, options, tensors = calibrator_parts(model.calibrator_)
     if not (model.cv is None or isinstance(model.cv, int | str)):
         raise Unsupported(f"cv={model.cv!r} cannot be stored. Use a number, 'prefit' or None.")
@@ -41,22 +45,59 @@ def calibration_parts(model: Calibrated | CalibratedTagger) -> tuple[dict[str, A
         "cv": model.cv,
         "log_loss": None if model.selection_ is None else model.selection_.log_loss,
     }
-    if isinstance(model, CalibratedTagger):
-        document["spans"] = None if model.spans_ is None else model.spans_.get_params(deep=False)
-        if model.spans_ is not None:
-            tensors |= readout_tensors("spans", model.spans_.readout_)
-    return document, tensors
+    more, own = _ensemble_parts(model) if isinstance(model, Calibrated) else _span_parts(model)
+    return document | more, tensors | own
+
+
+def _ensemble_parts(model: Calibrated) -> tuple[dict[str, Any], Tensors]:
+    """What other members there are, beside the first."""
+    documents: list[dict[str, Any]] = []
+    tensors: Tensors = {}
+    for i, member in enumerate(model.estimators_[1:], 1):
+        document, weights = estimator_parts(member)
+        documents.append(document)
+        tensors |= {f"member.{i}.{name}": weight for name, weight in weights.items()}
+    asked = model.ensemble if model.ensemble == "auto" else bool(model.ensemble)
+    return {"ensemble": asked, "members": documents}, tensors
+
+
+def _span_parts(model: CalibratedTagger) -> tuple[dict[str, Any], Tensors]:
+    if model.spans_ is None:
+        return {"spans": None}, {}
+    options = model.spans_.get_params(deep=False)
+    return {"spans": options}, readout_tensors("spans", model.spans_.readout_)
 
 
 def rebuilt_calibrated(given: Any, estimator: Any, tensors: Tensors, room: Room) -> Calibrated:
     """The calibrated classifier; its tensors are taken out of the others."""
-    document = same_keys("calibration", given, DOCUMENT)
+    if isinstance(given, dict) and "members" not in given:  # before there were ensembles in files
+        given = given | {"ensemble": False, "members": []}
+    document = same_keys("calibration", given, (*DOCUMENT, "ensemble", "members"))
+    members = [estimator, *_members(document["members"], estimator, tensors, room)]
     calibrator, asked, selection = _calibration(document, estimator, tensors, room)
-    model = Calibrated(estimator, asked, document["cv"])
+    ensemble = document["ensemble"]
+    if not (ensemble == "auto" or isinstance(ensemble, bool)):
+        raise ModelFileError("has a calibration that argmax did not write.")
+    model = Calibrated(estimator, asked, document["cv"], ensemble)
     model.estimator_, model.classes_ = estimator, estimator.classes_
-    model.estimators_ = [estimator]
+    model.estimators_ = members
     model.calibrator_, model.selection_ = calibrator, selection
     return model
+
+
+def _members(documents: Any, first: Any, tensors: Tensors, room: Room) -> Iterator[Any]:
+    """The other members of an ensemble, which know the same classes and features as the first."""
+    if not isinstance(documents, list):
+        raise ModelFileError("has a calibration that argmax did not write.")
+    for i, document in enumerate(documents, 1):
+        prefix = f"member.{i}."
+        names = [name for name in tensors if name.startswith(prefix)]
+        own = {name.removeprefix(prefix): tensors.pop(name) for name in names}
+        member = rebuilt_estimator(document, own, room)
+        same = type(member) is type(first) and np.array_equal(member.classes_, first.classes_)
+        if own or not same or member.n_features_in_ != first.n_features_in_:
+            raise ModelFileError("has an ensemble whose members do not fit together.")
+        yield member
 
 
 def rebuilt_calibrated_tagger(

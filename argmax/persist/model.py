@@ -130,6 +130,11 @@ def _bare(model: Any) -> tuple[Any, Calibrated | CalibratedTagger | None]:
     if not isinstance(model, _calibrated(model)):
         return model, None
     check_is_fitted(model, "calibrator_")
+    if isinstance(model.estimator_, _calibrated(model.estimator_)):
+        raise Unsupported(
+            "a model file does not hold an ensemble of folds that was calibrated or adapted once more. "
+            "Calibrate with ensemble=False before that."
+        )
     return model.estimator_, model
 
 

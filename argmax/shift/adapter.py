@@ -17,6 +17,7 @@ import numpy as np
 
 from ..calibration import BiasCorrected, Calibrated, Identity, Matrix, Readout, Vector, calibrator
 from ..calibration.base import Scaling
+from ..calibration.calibrated import bare
 from ..calibration.passes import Rows
 from ..errors import InvalidInput, Unsupported
 from ..metrics.scores import SMALLEST
@@ -131,7 +132,7 @@ def adapt(model: Any, found: LabelShift, note: str = "") -> Calibrated:
     >>> adapted.score(Z, new) > model.score(Z, new) + 0.05
     True
     """
-    inner = model.estimator_ if isinstance(model, Calibrated) else model
+    inner = bare(model)
     if not np.array_equal(inner.classes_, found.classes):
         raise InvalidInput(
             "found belongs to other classes than the model has, or to another order."

@@ -14,8 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import checks
-from ..calibration import Calibrated
-from ..calibration.calibrated import scores_of
+from ..calibration.calibrated import bare, scores_of
 from ..calibration.tagger import is_tagger, token_scores
 from ..decisions import cost_table
 from ..errors import InvalidInput
@@ -138,7 +137,7 @@ def diagnose(
     if is_tagger(model):
         tokens = _tokens(model, X, y, target, seed)
         return _of_scores(*tokens, model.classes_, None, cost, None, seed, "sequence")
-    inner = model.estimator_ if isinstance(model, Calibrated) else model
+    inner = bare(model)
     known, new = scores_of(inner, X, inner.classes_), scores_of(inner, target, inner.classes_)
     truth = np.asarray(y)
     told = positions(truth, inner.classes_) >= 0

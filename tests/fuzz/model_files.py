@@ -101,6 +101,7 @@ def _calibrated(X: Any, y: Any) -> list[tuple[Any, Any]]:
     found = shift.label(scores[:40], y[:40], scores[40:], resamples=20)
     return [
         (Calibrated(SoftmaxRegression(), "matrix", cv=2).fit(X, y), X),
+        (Calibrated(SoftmaxRegression(), "matrix", cv=2, ensemble=False).fit(X, y), X),
         (Calibrated(LinearClassifier(), "temperature", cv=2).fit(X, y > 0), X),
         (Calibrated(LinearClassifier(), "isotonic", cv=2).fit(X, y), X),
         (Calibrated(LinearClassifier(), "top_label", cv=2).fit(X, y), X),

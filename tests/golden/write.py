@@ -65,7 +65,11 @@ def models() -> dict[str, tuple[Any, Any]]:
         "table": (Pipeline([("t", Table(KINDS)), ("m", LinearClassifier())]).fit(FRAME, Y), FRAME),
         "hashed": (Pipeline([("t", hashed), ("m", SoftmaxRegression())]).fit(FRAME, Y), FRAME),
         "margin": (MulticlassSVM(cost=[[0, 2, 1], [1, 0, 1], [3, 1, 0]]).fit(X, Y), X),
-        "calibrated": (Calibrated(SoftmaxRegression(), "vector", cv=2).fit(X, Y), X),
+        "calibrated": (
+            Calibrated(SoftmaxRegression(), "vector", cv=2, ensemble=False).fit(X, Y),
+            X,
+        ),
+        "folds": (Calibrated(SoftmaxRegression(), "vector", cv=2).fit(X, Y), X),
         "rest": (
             Pipeline([("t", Table(KINDS)), ("m", OneVsRest(SoftmaxRegression(C=2.0)))]).fit(
                 FRAME, Y
@@ -74,7 +78,10 @@ def models() -> dict[str, tuple[Any, Any]]:
         ),
         "pairs": (OneVsOne(MulticlassSVM(), decision="scores").fit(X, words), X),
         "code": (OutputCode(code=[[1, 1, 0], [-1, 0, 1], [0, -1, -1]]).fit(X, Y), X),
-        "curves": (Calibrated(SoftmaxRegression(), "isotonic", cv=2).fit(X, Y), X),
+        "curves": (
+            Calibrated(SoftmaxRegression(), "isotonic", cv=2, ensemble=False).fit(X, Y),
+            X,
+        ),
         "calibrated-tagger": (
             CalibratedTagger(
                 SequenceTagger(loss="perceptron", max_iter=3), "temperature", cv=2

@@ -12,12 +12,17 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from argmax import CRFTagger, LinearClassifier, SequenceTagger, calibration, metrics, save
+from argmax import CRFTagger, LinearClassifier, SequenceTagger, calibration, metrics, save, shift
 from argmax.calibration import Calibrated, CalibratedTagger
 from argmax.errors import InvalidInput, Unsupported
 
 
-@parametrize_with_checks([Calibrated(LinearClassifier(), method="temperature")])
+@parametrize_with_checks(
+    [
+        Calibrated(LinearClassifier(), method="temperature"),
+        Calibrated(LinearClassifier(), method="temperature", ensemble=False),
+    ]
+)
 def test_the_contract_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -60,7 +65,7 @@ def test_a_frozen_model_and_a_prefit_one_are_the_same(digits):
 
 def test_a_temperature_leaves_the_answers_alone(digits):
     X, y, X_test, _ = digits
-    model = Calibrated(LinearSVC(dual=False), "temperature", cv=3).fit(X, y)
+    model = Calibrated(LinearSVC(dual=False), "temperature", cv=3, ensemble=False).fit(X, y)
     assert np.array_equal(model.predict(X_test), model.estimator_.predict(X_test))
 
 
@@ -87,6 +92,7 @@ def test_names_and_weights_pass_through(digits):
         ({"method": "none"}, None, InvalidInput, "method must be one of"),
         ({"cv": "twice"}, None, InvalidInput, "cv must be one of"),
         ({"cv": 1}, None, InvalidInput, "two folds"),
+        ({"ensemble": "often"}, None, InvalidInput, "ensemble must be one of"),
     ],
 )
 def test_what_makes_no_sense_is_refused(digits, options, weight, error, says):
@@ -164,9 +170,9 @@ def test_a_prefit_tagger_is_calibrated_on_other_sequences():
     assert model.score(X, y) == fitted.score(X, y)
 
 
-def test_an_ensemble_answers_with_the_mean_over_its_folds(tmp_path):
+def test_an_ensemble_answers_with_the_mean_over_its_folds():
     X, y = load_digits(return_X_y=True)
-    model = Calibrated(RidgeClassifier(), "temperature", cv=3, ensemble=True).fit(X[::4], y[::4])
+    model = Calibrated(RidgeClassifier(), "temperature", cv=3).fit(X[::4], y[::4])
     assert len(model.estimators_) == 3
     calibrated = [
         model.calibrator_.predict_proba(one.decision_function(X[1:9])) for one in model.estimators_
@@ -179,9 +185,29 @@ def test_an_ensemble_answers_with_the_mean_over_its_folds(tmp_path):
         model.coef_  # noqa: B018
     with pytest.raises(InvalidInput, match="ensemble=False"):
         Calibrated(model.estimators_[0], cv="prefit", ensemble=True).fit(X, y)
-    own = Calibrated(LinearClassifier(), "temperature", cv=2, ensemble=True).fit(X[::9], y[::9])
+
+
+def test_one_model_of_all_rows_answers_alone(digits):
+    X, y, X_test, _ = digits
+    model = Calibrated(RidgeClassifier(), "temperature", cv=3, ensemble=False).fit(X, y)
+    whole = RidgeClassifier().fit(X, y)
+    assert np.array_equal(model.estimator_.coef_, whole.coef_)
+    given = model.calibrator_.predict_proba(whole.decision_function(X_test))
+    assert np.array_equal(model.predict_proba(X_test), given)
+
+
+def test_an_ensemble_is_adapted_as_a_whole(digits, tmp_path):
+    X, y, X_test, y_test = digits
+    model = Calibrated(LinearClassifier(), "temperature", cv=2).fit(X, y)
+    p = model.predict_proba(X_test)
+    found = shift.label(np.log(p[::2]), y_test[::2], np.log(p[1::2]), resamples=2)
+    adapted = shift.adapt(model, found)
+    assert adapted.estimator_ is model
+    assert np.array_equal(
+        adapted.predict_proba(X_test), adapted.calibrator_.predict_proba(np.log(p))
+    )
     with pytest.raises(Unsupported, match="ensemble=False"):
-        save(own, tmp_path / "model.argmax")
+        save(adapted, tmp_path / "model.argmax")
 
 
 def test_a_tagger_is_calibrated_on_the_labels_that_it_knows():

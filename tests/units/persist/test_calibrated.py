@@ -18,12 +18,13 @@ METHODS = [*selection.METHODS, "auto"]
 X, Y = load_iris(return_X_y=True)
 
 
+@pytest.mark.parametrize("ensemble", ["auto", False])
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
-def test_the_same_bits_come_back(tmp_path, method, load):
+def test_the_same_bits_come_back(tmp_path, method, load, ensemble):
     rows, labels = load(return_X_y=True)
     rows = rows / rows.max(axis=0)
-    fitted = Calibrated(LinearClassifier(), method).fit(rows, labels)
+    fitted = Calibrated(LinearClassifier(), method, ensemble=ensemble).fit(rows, labels)
     argmax.save(fitted, tmp_path / "model.argmax")
     found = argmax.load(tmp_path / "model.argmax")
     assert np.array_equal(found.predict_proba(rows), fitted.predict_proba(rows))
@@ -73,6 +74,9 @@ def test_other_classifiers_are_refused(tmp_path):
         ({"cv": [3]}, "did not write"),
         ({"log_loss": {"vector": "low"}}, "no numbers"),
         ({"log_loss": {"magic": 1.0}}, "did not write"),
+        ({"ensemble": 1}, "did not write"),
+        ({"members": {}}, "did not write"),
+        ({"members": [{}]}, "does not have"),
     ],
 )
 def test_a_changed_document_is_refused(tmp_path, change, says):
@@ -94,6 +98,8 @@ def test_a_changed_document_is_refused(tmp_path, change, says):
         {"readout.offset": np.array([0.0, np.nan, 0.0])},
         {"readout.offset": np.ones(2)},
         {"readout.more": np.ones(2)},
+        {"member.1.more": np.ones(2)},
+        {"member.9.coef": np.ones(2)},
     ],
 )
 def test_changed_tensors_are_refused(tmp_path, change):
@@ -107,11 +113,28 @@ def test_changed_tensors_are_refused(tmp_path, change):
         argmax.load(tmp_path / "changed.argmax")
 
 
+def test_members_that_do_not_fit_together_are_refused(tmp_path):
+    argmax.save(Calibrated(LinearClassifier(), "vector", cv=2).fit(X, Y), tmp_path / "all.argmax")
+    argmax.save(
+        Calibrated(LinearClassifier(), "vector", cv=2).fit(X[:, :3], Y), tmp_path / "three.argmax"
+    )
+    file, other = (container.read(tmp_path / f"{name}.argmax") for name in ("all", "three"))
+    mixed = {
+        name: (other if name.startswith("member.") else file).tensors[name] for name in file.tensors
+    }
+    content = json.loads(json.dumps(file.content))
+    content["calibration"]["members"] = other.content["calibration"]["members"]
+    container.write(tmp_path / "mixed.argmax", model.KIND, content, mixed)
+    with pytest.raises(ModelFileError, match="do not fit together"):
+        argmax.load(tmp_path / "mixed.argmax")
+
+
 @pytest.mark.parametrize("k", [2, 3])
 def test_a_classifier_read_out_has_the_calibrated_probabilities(k):
     rows, labels = (X, Y) if k == 3 else (X[:100], Y[:100])
     for intercept in (True, False):
-        fitted = Calibrated(LinearClassifier(fit_intercept=intercept), "matrix").fit(rows, labels)
+        linear = LinearClassifier(fit_intercept=intercept)
+        fitted = Calibrated(linear, "matrix", ensemble=False).fit(rows, labels)
         folded = fitted.estimator_.read_out(fitted.calibrator_.readout_)
         assert folded.predict_proba(rows) == pytest.approx(fitted.predict_proba(rows), abs=1e-9)
         assert np.array_equal(folded.coef_, fitted.coef_)
