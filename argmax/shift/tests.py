@@ -5,8 +5,9 @@
     classifier    can a classifier tell the two sets apart?
     features      which features moved, with Holm's correction for their number
 
-References: Rabanser, Günnemann, Lipton, Failing loudly, NeurIPS 2019; Lopez-Paz and Oquab, Revisiting
-classifier two-sample tests, ICLR 2017; Holm, A simple sequentially rejective multiple test procedure, 1979.
+References: Rabanser, Günnemann, Lipton, Failing loudly, NeurIPS 2019; Pettitt, A two-sample Anderson–Darling
+rank statistic, 1976; Lopez-Paz and Oquab, Revisiting classifier two-sample tests, ICLR 2017; Holm, A simple
+sequentially rejective multiple test procedure, 1979.
 """
 
 from __future__ import annotations
@@ -28,9 +29,6 @@ __all__ = ["Evidence", "Moved", "black_box", "classifier", "features", "outputs"
 
 ROOM = 2**18
 """Numbers of a column-wise permutation test; of more, rows are left out by chance."""
-
-NEAR = 1000
-"""Rows of each set whose distances are computed."""
 
 RARE = 5
 """Rows in which a word must occur for its frequency to be compared."""
@@ -66,9 +64,9 @@ def outputs(
 ) -> Evidence:
     """Whether a model's answers have moved: probabilities (n, k) against (m, k).
 
-    Two statistics by permutation, which is exact for any number of rows: the largest Kolmogorov–Smirnov
-    distance over the classes and the top probability, and the energy distance of log-probabilities, combined
-    by Cauchy's rule. ``size`` is the Kolmogorov–Smirnov distance.
+    Anderson and Darling's statistic, added up over the classes and the top probability, by permutation,
+    which is exact for any number of rows. It weighs differences in the tails, where a few rows that moved
+    stand, and hears what several classes say together. ``size`` is the largest Kolmogorov–Smirnov distance.
 
     >>> import numpy as np
     >>> from argmax import shift
@@ -80,10 +78,7 @@ def outputs(
     """
     p, q = _tables(validation, target, on)
     rng, b = np.random.default_rng(seed), checks.positive_integer("resamples", resamples)
-    size, of_columns = _furthest(_with_top(p), _with_top(q), b, rng)
-    near = [energy.log_outputs(t[energy.thinned(len(t), NEAR, rng)]) for t in (p, q)]
-    of_energy = _energy(near[0], near[1], b, rng)
-    return Evidence("outputs", size, _combined(of_columns, of_energy))
+    return Evidence("outputs", *_apart(_with_top(p), _with_top(q), b, rng))
 
 
 def black_box(validation: Any, target: Any, *, on: str = "probabilities") -> Evidence:
@@ -214,41 +209,34 @@ def _with_top(p: Floats) -> Floats:
     return np.column_stack([p, p.max(axis=1)])
 
 
-def _furthest(
-    p: Floats, q: Floats, resamples: int, rng: np.random.Generator
-) -> tuple[float, float]:
-    """The largest Kolmogorov–Smirnov distance over columns, and its p-value by permutation."""
+def _apart(p: Floats, q: Floats, resamples: int, rng: np.random.Generator) -> tuple[float, float]:
+    """The largest Kolmogorov–Smirnov distance over columns, and a p-value by permutation."""
     most = max(2, ROOM // p.shape[1] // 2)
     p, q = (t[energy.thinned(len(t), most, rng)] for t in (p, q))
     new = np.arange(len(p) + len(q)) >= len(p)
     # Row 0 are the rows as they came, all others a permutation of which are new.
     signs = np.array([new, *(rng.permutation(new) for _ in range(resamples))])
     steps = np.where(signs, 1 / len(q), -1 / len(p)).astype(np.float32)
-    largest = np.zeros(len(steps))
-    for column in np.concatenate([p, q]).T:
-        order = np.argsort(column)
-        ends = np.append(np.diff(column[order]) > 0, True)  # ties count together
-        reached = np.abs(np.cumsum(steps[:, order], axis=1)[:, ends]).max(axis=1)
-        largest = np.maximum(largest, reached)
-    return float(largest[0]), _p_value(largest)
+    furthest, tails = zip(*(_distances(c, steps) for c in np.concatenate([p, q]).T), strict=True)
+    return max(furthest), _p_value(np.sum(tails, axis=0))
 
 
-def _energy(one: Floats, other: Floats, resamples: int, rng: np.random.Generator) -> float:
-    """The p-value of the energy distance by permutation."""
-    new = np.arange(len(one) + len(other)) >= len(one)
-    signs = np.array([new, *(rng.permutation(new) for _ in range(resamples))])
-    D = energy.pairwise(np.concatenate([one, other]))
-    return _p_value(energy.between(D, signs * 1.0, ~signs * 1.0))
+def _distances(column: Floats, steps: Any) -> tuple[float, Floats]:
+    """Of rows as they came max |F − G|, and of all permutations (b,) ∫ (F − G)² / H(1 − H) dH.
 
-
-def _combined(*p_values: float) -> float:
-    """One p-value of several tests of the same rows, however they depend on each other.
-
-    Liu and Xie, Cauchy combination test, 2020: the tail of a mean of Cauchy variables is that of one. Two
-    equal p-values give the same one, and of two very different ones the smaller counts twice.
+    F and G are the distribution functions of the column in the two sets, and H the one in both together;
+    ``steps`` (b, n) are those of F − G at the rows.
     """
-    mean = float(np.mean(np.tan((0.5 - np.clip(p_values, 1e-12, 1 - 1e-3)) * np.pi)))
-    return float(np.clip(0.5 - np.arctan(mean) / np.pi, 0.0, 1.0))
+    order = np.argsort(column)
+    ends = np.flatnonzero(
+        np.diff(column[order]) > 0
+    )  # ties count together; at the last value F = G
+    if not len(ends):
+        return 0.0, np.zeros(len(steps))
+    apart = np.cumsum(steps[:, order], axis=1)[:, ends]
+    H = (ends + 1) / len(column)
+    weights = np.diff(H, prepend=0.0) / (H * (1 - H))
+    return float(np.abs(apart[0]).max()), np.asarray(apart**2 @ weights.astype(np.float32))
 
 
 def _p_value(statistics: Floats) -> float:

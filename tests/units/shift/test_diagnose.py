@@ -1,11 +1,15 @@
 """Tests of a shift, the diagnosis, and the monitor."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy import stats
 
 from argmax import CRFTagger, SoftmaxRegression, shift
 from argmax.errors import InvalidInput
+from argmax.shift import tests
 
 MEANS = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 0.0], [-1.0, -1.0, 0.0]])
 
@@ -47,6 +51,22 @@ def test_ties_do_not_count_as_distance():
     found = shift.outputs(p, p[::-1], resamples=39)
     assert found.size == pytest.approx(0.0, abs=1e-6)
     assert not found.rejected()
+
+
+def test_distances_are_those_of_scipy():
+    """Anderson and Darling's up to scale and offset, Kolmogorov and Smirnov's as it is."""
+    rng = np.random.default_rng(5)
+    column = rng.normal(size=60)
+    splits = np.array([rng.permutation(60) >= 40 for _ in range(25)])
+    furthest, tails = tests._distances(column, np.where(splits, 1 / 20, -1 / 40))
+    assert furthest == pytest.approx(stats.ks_2samp(column[splits[0]], column[~splits[0]])[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about p-values beyond its table
+        theirs = [
+            stats.anderson_ksamp([column[s], column[~s]], midrank=False).statistic for s in splits
+        ]
+    slope, offset = np.polyfit(theirs, tails, 1)
+    assert tails == pytest.approx(slope * np.array(theirs) + offset, rel=1e-5)
 
 
 def test_words_that_became_frequent_are_found():
