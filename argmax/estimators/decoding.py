@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, final
@@ -9,24 +10,35 @@ from typing import Any, final
 import numpy as np
 
 from .. import checks, engines
+from ..features import Templates
 from ..layouts import csr_arguments
 from ..passes import Problem
 from ..records import Csr, Floats, Ints, Scores, Structures
 from ..spaces import Chain
 from ..tags import Tags
 
-__all__ = ["Explanation", "best", "explained", "scores", "spans"]
+__all__ = ["Explanation", "best", "explained", "scores", "spans", "tagged"]
 
 TOKENS = 4000
 """Tokens of a piece of work, at least: fewer are not worth a thread."""
 
+MOST = 2**15
+"""Tokens whose attributes are in memory together, for each thread."""
 
-def _pieces(offsets: Ints, threads: int | None) -> tuple[Any, list[tuple[int, int]]]:
-    """An engine, and ranges of sequences for its threads."""
+
+def _parts(offsets: Ints, most: int = 64) -> list[tuple[int, int]]:
+    """Ranges of sequences, at most so many and none too small."""
     from ..passes.sequences import parts_of
 
-    parts = parts_of(offsets, TOKENS, 64)
-    return engines.Threads(threads if len(parts) > 1 else 1), parts
+    return parts_of(offsets, TOKENS, most)
+
+
+def _engine(parts: list[tuple[int, int]], threads: int | None) -> engines.Threads:
+    """Threads, if there is work for more than one."""
+    return engines.Threads(threads if len(parts) > 1 else 1)
+
+
+_serially = engines.Threads(1).run
 
 
 def scores(problem: Problem, w: Floats, stack: Structures, threads: int | None) -> Scores:
@@ -39,8 +51,8 @@ def scores(problem: Problem, w: Floats, stack: Structures, threads: int | None) 
     assert offsets is not None
     node = np.empty((len(rows), layout.labels))
     given = (*_rows(rows, layout), layout.row, layout.ptr, layout.weights(w))
-    engine, ranges = _pieces(offsets, threads)
-    with engine.open() as crew:
+    ranges = _parts(offsets)
+    with _engine(ranges, threads).open() as crew:
         crew.run(
             lambda i: tagging.token_scores(*given, offsets, *ranges[i], node, layout.lanes),
             len(ranges),
@@ -48,32 +60,86 @@ def scores(problem: Problem, w: Floats, stack: Structures, threads: int | None) 
     return Scores(node, tables_of(layout, w, stack.edge_rows), offsets)
 
 
-def best(problem: Problem, w: Floats, stack: Structures, threads: int | None) -> Ints:
-    """The best labels of all tokens."""
-    space, layout, rows, offsets = problem.space, problem.pairs, stack.rows, stack.offsets
-    assert isinstance(space, Chain)
-    assert isinstance(rows, Csr)
-    assert offsets is not None
-    if space.order != 1 or layout.edge_features > 1:
-        return _best_by_blocks(problem, w, stack, threads)
-    from ..kernels import tagging
-    from ..passes.sequences import closed_edge, read_weights
+def tagged(tagger: Any, X: Any, lengths: Any) -> tuple[Ints, Ints]:
+    """The best labels of all tokens of X, and where the sequences begin.
 
-    M = closed_edge(problem, w)
-    turned = np.ascontiguousarray(M.T).ravel()
-    labels, value = np.zeros(len(rows), np.intp), np.zeros(len(offsets) - 1)
-    weights = read_weights(problem, w)
-    given = (*_rows(rows, layout), layout.row, layout.ptr, weights, M.ravel(), turned)
-    engine, ranges = _pieces(offsets, threads)
+    Where templates read tokens, threads share the whole way from strings to labels: each takes blocks of
+    sequences, and no more attributes than those of a block are in memory. The answers are the same for any
+    number of threads.
+    """
+    problem, features, tokens = tagger._problem(), tagger.features_, None
+    if isinstance(features, Templates):
+        tokens = features.tokens(X, lengths=lengths)
+    if tokens is None or tokens.size < 2 * TOKENS or not _fused(problem):
+        given = (X, lengths) if tokens is None else (tokens, None)
+        stack = tagger._structures(*given)
+        return best(problem, tagger._w, stack, tagger.n_threads), stack.offsets
+    engine, decoder = engines.Threads(tagger.n_threads), _Decoder(problem, tagger._w)
+    blocks = _parts(tokens.offsets, max(engine.n, -(-tokens.size // MOST)))
+    labels, value = np.empty(tokens.size, np.intp), np.empty(len(tokens))
+    begins = tokens.offsets - tokens.offsets[0]
+
+    def piece(i: int) -> None:
+        first, last = blocks[i]
+        stack = tagger._structures(tokens[first:last], None)
+        decoder.fill(stack, labels[begins[first] : begins[last]], value[first:last])
+
     with engine.open() as crew:
-        crew.run(
-            lambda i: tagging.tag(*given, offsets, *ranges[i], labels, value, layout.lanes),
-            len(ranges),
-        )
-    if not np.isfinite(value).all():
-        space.argmax(scores(problem, w, stack, threads))  # which says where the way ends
-    checks.some_answer(value)
+        crew.run(piece, len(blocks))
+    decoder.check(value, lambda: tagger._structures(tokens, None))
+    return labels, begins
+
+
+def best(problem: Problem, w: Floats, stack: Structures, threads: int | None) -> Ints:
+    """The best labels of all tokens, given their attributes."""
+    if not _fused(problem):
+        return _best_by_blocks(problem, w, stack, threads)
+    labels, value = np.empty(stack.nodes, np.intp), np.empty(len(stack))
+    decoder = _Decoder(problem, w)
+    assert stack.offsets is not None
+    with _engine(_parts(stack.offsets), threads).open() as crew:
+        decoder.fill(stack, labels, value, crew.run)
+    decoder.check(value, lambda: stack)
     return labels
+
+
+def _fused(problem: Problem) -> bool:
+    """Whether one kernel goes from attributes to labels: transitions of order 1, one table of them."""
+    assert isinstance(problem.space, Chain)
+    return problem.space.order == 1 and problem.pairs.edge_features == 1
+
+
+@final
+class _Decoder:
+    """Weights and transitions as the kernel reads them, made once for any number of blocks."""
+
+    def __init__(self, problem: Problem, w: Floats) -> None:
+        from ..passes.sequences import closed_edge, read_weights
+
+        self.problem, self.w = problem, w
+        M = closed_edge(problem, w)
+        self._weights = read_weights(problem, w)
+        self._edges = M.ravel(), np.ascontiguousarray(M.T).ravel()
+
+    def fill(self, stack: Structures, labels: Ints, value: Floats, run: Any = _serially) -> None:
+        """The best labels of all tokens, and the score of each sequence; ``run`` is that of a crew."""
+        from ..kernels import tagging
+
+        layout, offsets = self.problem.pairs, stack.offsets
+        assert isinstance(stack.rows, Csr)
+        assert offsets is not None
+        given = (*_rows(stack.rows, layout), layout.row, layout.ptr, self._weights, *self._edges)
+        pieces = _parts(offsets)
+        run(
+            lambda i: tagging.tag(*given, offsets, *pieces[i], labels, value, layout.lanes),
+            len(pieces),
+        )
+
+    def check(self, value: Floats, stack: Callable[[], Structures]) -> None:
+        """Raise where a sequence has no best labels; the space says at which token the way ends."""
+        if not np.isfinite(value).all():
+            self.problem.space.argmax(scores(self.problem, self.w, stack(), 1))
+        checks.some_answer(value)
 
 
 def _best_by_blocks(problem: Problem, w: Floats, stack: Structures, threads: int | None) -> Ints:

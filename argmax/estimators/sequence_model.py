@@ -77,10 +77,7 @@ class SequenceModel(Learner):
 
     def predict(self, X: Any, *, lengths: Any = None) -> list[list[Any]]:
         """The most probable labels of each sequence (Viterbi), as lists."""
-        stack = self._structures(X, lengths)
-        codes = decoding.best(self._problem(), self._w, stack, self.n_threads)
-        assert stack.offsets is not None
-        return as_lists(self.classes_, codes, stack.offsets)
+        return as_lists(self.classes_, *decoding.tagged(self, X, lengths))
 
     def _probable(self, asked: str, answer: Callable[..., Any]) -> Callable[..., Any]:
         """The answer to a question about P(y | x), where the loss estimates it."""
@@ -185,10 +182,8 @@ class SequenceModel(Learner):
 
     def score(self, X: Any, y: Any, *, lengths: Any = None) -> float:
         """Share of the tokens whose label is predicted. (``metrics.tagging`` has scores of spans.)"""
-        stack = self._structures(X, lengths)
-        codes = decoding.best(self._problem(), self._w, stack, self.n_threads)
-        assert stack.offsets is not None
-        truth, known = self._codes(y, stack.offsets)
+        codes, offsets = decoding.tagged(self, X, lengths)
+        truth, known = self._codes(y, offsets)
         if not len(truth):
             raise InvalidInput("there are no tokens to score.")
         return float(np.mean((codes == truth) & known))

@@ -182,14 +182,25 @@ class Templates(BaseEstimator):
     def transform(self, sequences: Any, *, lengths: Any = None) -> Structures:
         """Rows of attributes of all tokens, and where each sequence starts."""
         check_is_fitted(self)
-        if _has_no_tokens(sequences):  # and so no columns
+        tokens = self.tokens(sequences, lengths=lengths)
+        if tokens is None:
             return self._nothing(len(sequences))
-        tokens = Tokens.of(sequences, columns=self.columns, lengths=lengths)
         encoded = self._state.keys.encode(self._texts(tokens, self._state.keys.plan))
         with _counting:
             for template, count in encoded.unknown.items():
                 self.unknown_[template] += count
         return self._structures(tokens, encoded)
+
+    def tokens(self, sequences: Any, *, lengths: Any = None) -> Tokens | None:
+        """What ``transform`` takes, as columns that can be cut into blocks; None if there is no token in it.
+
+        >>> from argmax.features import Templates
+        >>> Templates(["word[0]"]).tokens([["to", "be"], ["or"]])[1:].sequences("word")
+        [['or']]
+        """
+        if _has_no_tokens(sequences):  # and so no columns
+            return None
+        return Tokens.of(sequences, columns=self.columns, lengths=lengths)
 
     def _nothing(self, sequences: int) -> Structures:
         """Rows of so many sequences without a token."""
