@@ -15,6 +15,7 @@ and counts it:
 
 from __future__ import annotations
 
+import io
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -186,12 +187,12 @@ def _form(
 
 def _first_row(head: bytes, path: str, comments: bool | None) -> bytes:
     """The first line that holds a token."""
-    rows = [line.rstrip(b"\r") for line in head.split(b"\n") if line.strip()]
-    if not rows:
+    if not head.strip():
         raise BadFile("the file is empty.", path=path)
-    for row in rows:
+    for line in io.BytesIO(head):
+        row = line.rstrip(b"\r\n")
         comment = row.startswith(b"#") and comments is not False
-        if not comment and not row.lstrip().startswith(b"-DOCSTART-"):
+        if row.strip() and not comment and not row.lstrip().startswith(b"-DOCSTART-"):
             return row
     problem = "there is no token in this file. Lines that start with # are comments; if not, comments=False."
     raise BadFile(problem, path=path)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..features.interning import spans
+from ..features.ways import by_kernel
 from ..records import Ints, Strings
 
 __all__ = ["Lines"]
@@ -39,6 +40,10 @@ class Lines:
     def of(text: bytes, tabs: bool) -> Lines:
         """Fields lie between tabs, and may be empty; or between runs of spaces and tabs."""
         data = np.frombuffer(bytearray(text), np.uint8)  # kernels want what can be written
+        if not tabs and by_kernel(len(data)):
+            from ..kernels import lines
+
+            return Lines(data, *lines.between_blanks(data, *lines.count_lines(data)))
         begins = np.append(0, np.flatnonzero(data == NEWLINE) + 1)
         begins = begins[begins < len(data)]
         return _between_tabs(data, begins) if tabs else _between_blanks(data, begins)
@@ -71,6 +76,7 @@ class Lines:
 
 
 def _between_blanks(data: NDArray[np.uint8], begins: Ints) -> Lines:
+    """``between_blanks`` of kernels/lines.py."""
     solid = np.ones(len(data) + 2, np.bool_)
     solid[[0, -1]] = False
     for blank in (SPACE, TAB, NEWLINE, RETURN):

@@ -81,6 +81,7 @@ class Sentences:
         self.lines = Lines.of(text, form.tabs)
         self.repairs = Repairs()
         self._text = text
+        self._begins = self._documents()
 
     def tokens(self, names: Sequence[str]) -> tuple[Tokens, Repairs]:
         """The columns of these names; and what was repaired."""
@@ -102,17 +103,16 @@ class Sentences:
 
     def _there(self) -> NDArray[np.bool_]:
         """(lines,) which lines hold a token, or should."""
-        there = self.lines.fields > 0
-        documents = self._documents(there)
+        there, documents = self.lines.fields > 0, self._begins
         comments = self._comments(there & ~documents)
         self.repairs = replace(
             self.repairs, comments=int(comments.sum()), documents=int(documents.sum())
         )
         return there & ~comments & ~documents
 
-    def _documents(self, there: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _documents(self) -> NDArray[np.bool_]:
         """Which lines begin a document."""
-        found = there & self.lines.starting(DOCUMENT[:2])
+        found = (self.lines.fields > 0) & self.lines.starting(DOCUMENT[:2])
         for line in np.flatnonzero(found).tolist():
             found[line] = self.lines.text(line).split()[0] == DOCUMENT
         return found
@@ -130,8 +130,7 @@ class Sentences:
 
     def _sequence(self) -> Ints:
         """(lines,) the number of the sequence of each line: blank lines and documents end one."""
-        there = self.lines.fields > 0
-        return np.cumsum(~there | self._documents(there))
+        return np.cumsum((self.lines.fields == 0) | self._begins)
 
     # What is wrong with them
 
@@ -149,6 +148,7 @@ class Sentences:
                 changed += 1
         if changed:
             self.lines = Lines.of(b"\n".join(lines), tabs=True)
+            self._begins = self._documents()
             self.repairs = replace(self.repairs, recut=changed)
         return changed > 0
 

@@ -39,7 +39,7 @@ def interned(strings: Strings) -> tuple[NDArray[np.int32], Strings]:
     tally, numbers = Tally(), np.empty(len(strings), np.int32)
     for start in range(0, len(strings), CHUNK):
         chunk = slice(start, start + CHUNK)
-        numbers[chunk] = tally.absorb(there[chunk], 0)
+        numbers[chunk] = tally.numbers(there[chunk])
     return numbers, tally.strings
 
 

@@ -75,16 +75,21 @@ class Tally:
 
     def absorb(self, strings: Strings, documents: Any, occurrences: Any = 0) -> Ints:
         """The numbers of these different strings, new ones taken in, and their counts added."""
-        numbers = self._numbers(strings)
-        if len(self) > LIMIT:
-            raise ResourceLimit(
-                f"more than {LIMIT} different n-grams. Use hash_bits, or shorter ngrams."
-            )
+        numbers = self.numbers(strings)
         self._documents = _grown(self._documents, len(self))
         self._occurrences = _grown(self._occurrences, len(self))
         self._documents[numbers] += documents
         self._occurrences[numbers] += occurrences
         return numbers
+
+    def numbers(self, strings: Strings) -> Ints:
+        """The numbers of these strings, new ones taken in; nothing is counted."""
+        found = self._numbers(strings)
+        if len(self) > LIMIT:
+            raise ResourceLimit(
+                f"more than {LIMIT} different n-grams. Use hash_bits, or shorter ngrams."
+            )
+        return found
 
     def _numbers(self, strings: Strings) -> Ints:
         if self._large is None and by_kernel(PYTHON_COST * (len(self) + len(strings))):

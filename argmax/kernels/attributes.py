@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .compile import kernel
-from .simd import add, fma, get, load, mul, prefetch, store
+from .simd import add, fma, get, load, mul, prefetch, put, store
 
 __all__ = [
     "Plan",
@@ -88,8 +88,8 @@ def labels_of(weights):
 @kernel
 def count(indices, counts):
     """counts[a] += how often attribute a occurs."""
-    for a in indices:
-        counts[a] += 1
+    for q in range(len(indices)):
+        put(counts, indices[q], get(counts, indices[q]) + 1)
 
 
 @kernel
@@ -177,15 +177,16 @@ def plan_sizes(indptr, indices, row, ptr, once, first, last, heavy, light, singl
     Given row (d,): ≥ 0 if heavy; ptr (d + 1,) of light pairs; once (d,) booleans.
     """
     for t in range(first, last):
-        heavy[t], light[t], singles[t] = 0, 0, 0
+        rows, pairs, alone = 0, 0, 0
         for q in range(indptr[t], indptr[t + 1]):
-            a = indices[q]
-            if row[a] >= 0:
-                heavy[t] += 1
-            elif once[a]:
-                singles[t] += 1
+            a = get(indices, q)
+            if get(row, a) >= 0:
+                rows += 1
+            elif get(once, a):
+                alone += 1
             else:
-                light[t] += ptr[a + 1] - ptr[a]
+                pairs += get(ptr, a + 1) - get(ptr, a)
+        heavy[t], light[t], singles[t] = rows, pairs, alone
 
 
 @kernel
@@ -197,15 +198,16 @@ def fill_plan(indptr, indices, values, step, row, ptr, codes, once, first, last,
     for t in range(first, last):
         i, j = plan.heavy_start[t], plan.light_start[t]
         for q in range(indptr[t], indptr[t + 1]):
-            a = indices[q]
-            if row[a] >= 0:
-                plan.rows[i] = row[a]
+            a = get(indices, q)
+            if get(row, a) >= 0:
+                put(plan.rows, i, get(row, a))
                 if step:
                     plan.row_values[i] = values[q]
                 i += 1
-            elif not once[a]:
-                for p in range(ptr[a], ptr[a + 1]):
-                    plan.pairs[j], plan.pair_codes[j] = p, codes[p]
+            elif not get(once, a):
+                for p in range(get(ptr, a), get(ptr, a + 1)):
+                    put(plan.pairs, j, p)
+                    put(plan.pair_codes, j, get(codes, p))
                     if step:
                         plan.pair_values[j] = values[q]
                     j += 1
@@ -248,13 +250,14 @@ def scores(plan, weights, labels, start, L, s, P, LANES):
         here = (t - start) * P
         for k in range(0, P, len(LANES)):
             y = load(base, k, LANES)
-            for i in range(heavy[t], heavy[t + 1]):
-                y = fma(get(row_values, i * step), load(table, rows[i] * P + k, LANES), y)
+            for i in range(get(heavy, t), get(heavy, t + 1)):
+                y = fma(get(row_values, i * step), load(table, get(rows, i) * P + k, LANES), y)
             store(s, here + k, y)
-        for j in range(light[t], light[t + 1]):
-            s[here + pair_codes[j]] += pair_values[j * step] * listed[pairs[j]]
-        if slot[t] >= 0:
-            s[here + labels[t]] += root[t] * once[slot[t]]
+        for j in range(get(light, t), get(light, t + 1)):
+            at = here + get(pair_codes, j)
+            put(s, at, get(s, at) + get(pair_values, j * step) * get(listed, get(pairs, j)))
+        if get(slot, t) >= 0:
+            s[here + labels[t]] += root[t] * get(once, get(slot, t))
     end = (L - 1) * P
     for k in range(0, P, len(LANES)):
         store(s, k, add(load(s, k, LANES), load(first, k, LANES)))
@@ -297,16 +300,18 @@ def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
     table, listed, _, once, _, first, _ = out
     for t in range(start, start + L):
         here = (t - start) * P
-        for i in range(heavy[t], heavy[t + 1]):
-            x, at = factor * get(row_values, i * step), rows[i] * P
+        for i in range(get(heavy, t), get(heavy, t + 1)):
+            x, at = factor * get(row_values, i * step), get(rows, i) * P
             for k in range(0, P, len(LANES)):
                 y = load(r, here + k, LANES)
                 if len(mask):
                     y = mul(load(mask, at + k, LANES), y)
                 store(table, at + k, fma(x, y, load(table, at + k, LANES)))
-        for j in range(light[t], light[t + 1]):
-            listed[pairs[j]] += factor * pair_values[j * step] * r[here + pair_codes[j]]
-        if slot[t] >= 0:
+        for j in range(get(light, t), get(light, t + 1)):
+            at = get(pairs, j)
+            x = factor * get(pair_values, j * step) * get(r, here + get(pair_codes, j))
+            put(listed, at, get(listed, at) + x)
+        if get(slot, t) >= 0:
             once[slot[t]] += factor * root[t] * r[here + labels[t]]
     for c in range(P):
         first[c] += factor * r[c]
@@ -332,20 +337,19 @@ def turn(plan, t, right, wrong, amount, out, mask, P):
 
 
 @kernel
-def _rows_ahead(indptr, indices, row, ptr, weights, t, stop, P):
+def _rows_ahead(indptr, indices, row, ptr, table, listed, codes, t, stop, P):
     """Asks memory for the weights of a token a little behind t, and for where these are of a later one."""
-    table, listed, codes, _, _, _, _ = weights
     if t + LATER < stop:
-        for q in range(indptr[t + LATER], indptr[t + LATER + 1]):
-            prefetch(row, indices[q])
-            prefetch(ptr, indices[q])
+        for q in range(get(indptr, t + LATER), get(indptr, t + LATER + 1)):
+            prefetch(row, get(indices, q))
+            prefetch(ptr, get(indices, q))
     if t + SOON < stop:
-        for q in range(indptr[t + SOON], indptr[t + SOON + 1]):
-            a = indices[q]
+        for q in range(get(indptr, t + SOON), get(indptr, t + SOON + 1)):
+            a = get(indices, q)
             for k in range(0, P, 16):
-                prefetch(table, max(row[a], 0) * P + k)
-            prefetch(listed, ptr[a])
-            prefetch(codes, ptr[a])
+                prefetch(table, max(get(row, a), 0) * P + k)
+            prefetch(listed, get(ptr, a))
+            prefetch(codes, get(ptr, a))
 
 
 SOON, LATER = 2, 4
@@ -362,24 +366,27 @@ def scores_of_rows(
     """
     table, listed, codes, _, base, first, last = weights
     for t in range(start, start + L):
-        _rows_ahead(indptr, indices, row, ptr, weights, t, stop, P)
+        _rows_ahead(indptr, indices, row, ptr, table, listed, codes, t, stop, P)
         here, rows, others = (t - start) * P, 0, 0
-        for q in range(indptr[t], indptr[t + 1]):
-            heavy[rows] = light[others] = q
-            is_heavy = row[indices[q]] >= 0
+        for q in range(get(indptr, t), get(indptr, t + 1)):
+            put(heavy, rows, q)
+            put(light, others, q)
+            is_heavy = get(row, get(indices, q)) >= 0
             rows += is_heavy
             others += not is_heavy
         for k in range(0, P, len(LANES)):
             y = load(base, k, LANES)
             for i in range(rows):
-                q = heavy[i]
-                y = fma(get(values, q * step), load(table, row[indices[q]] * P + k, LANES), y)
+                q = get(heavy, i)
+                at = get(row, get(indices, q)) * P + k
+                y = fma(get(values, q * step), load(table, at, LANES), y)
             store(s, here + k, y)
         for i in range(others):
-            q = light[i]
-            a = indices[q]
-            for p in range(ptr[a], ptr[a + 1]):
-                s[here + codes[p]] += values[q * step] * listed[p]
+            q = get(light, i)
+            a = get(indices, q)
+            for p in range(get(ptr, a), get(ptr, a + 1)):
+                at = here + get(codes, p)
+                put(s, at, get(s, at) + get(values, q * step) * get(listed, p))
     end = (L - 1) * P
     for k in range(0, P, len(LANES)):
         store(s, k, add(load(s, k, LANES), load(first, k, LANES)))

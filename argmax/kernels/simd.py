@@ -3,7 +3,8 @@
     zeros(like, LANES)        a vector of zeros, with the dtype of the array ``like``
     load(flat, at, LANES)     LANES consecutive elements of a flat contiguous array
     store(flat, at, vector)   the way back
-    get(flat, at)             one element, without the test for a negative index
+    get(flat, at)             one element, without the test for a negative index: in a loop over places in
+    put(flat, at, scalar)     memory that test is a third of the time
     prefetch(flat, at)        asks memory for an element that is needed soon; does nothing else
     fma(scalar, vector, acc)  scalar · vector + acc, one rounding
     add, mul, divide(a, b)    lane by lane; ``maximum`` and ``minimum`` too (where a is NaN: b)
@@ -38,6 +39,8 @@ from numba.extending import (
     unbox,
 )
 
+from numba.np.arrayobj import load_item, store_item
+
 from .compile import kernel
 
 __all__ = [
@@ -60,6 +63,7 @@ __all__ = [
     "mul",
     "plus",
     "prefetch",
+    "put",
     "scatter",
     "store",
     "times",
@@ -254,9 +258,19 @@ def store(typing, flat, at, vector):
 def get(typing, flat, at):
     def generate(context, builder, signature, args):
         data = context.make_array(flat)(context, builder, args[0]).data
-        return builder.load(builder.gep(data, [args[1]]))
+        return load_item(context, builder, flat, builder.gep(data, [args[1]]))
 
     return flat.dtype(flat, types.intp), generate
+
+
+@intrinsic
+def put(typing, flat, at, scalar):
+    def generate(context, builder, signature, args):
+        data = context.make_array(flat)(context, builder, args[0]).data
+        store_item(context, builder, flat, args[2], builder.gep(data, [args[1]]))
+        return context.get_dummy_value()
+
+    return types.none(flat, types.intp, flat.dtype), generate
 
 
 @intrinsic

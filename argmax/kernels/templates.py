@@ -15,7 +15,7 @@ of an entry below it. An entry is found only if all its numbers are equal: the h
 import numpy as np
 
 from .compile import kernel
-from .simd import prefetch
+from .simd import get, prefetch, put
 from .text import ENTRY, TAG, TOGETHER, rebuilt
 
 __all__ = ["ABSENT", "UNKNOWN", "count", "find", "index", "learn", "look", "rows"]
@@ -34,8 +34,9 @@ def look(codes, offsets, relative, low, extra, left, right, keys):
     relative (m,): the distance of each source from the position. Outside the sequence, the position −1 −
     j has the code j for j < left, and T + j the code left + j for j < right; all others are ABSENT.
     """
-    for k in range(len(relative)):
-        at = 0
+    m, flat = len(relative), keys.reshape(keys.size)
+    for k in range(m):
+        at, row = k, codes[k]
         for i in range(len(offsets) - 1):
             start, size = offsets[i], offsets[i + 1] - offsets[i]
             for p in range(low, low + size + extra):
@@ -45,69 +46,71 @@ def look(codes, offsets, relative, low, extra, left, right, keys):
                 elif q >= size:
                     code = left + q - size if q - size < right else ABSENT
                 else:
-                    code = codes[k, start + q]
-                keys[at, k] = code
-                at += 1
+                    code = get(row, start + q)
+                put(flat, at, code)
+                at += m
 
 
 # Dictionaries of tuples
 
 
 @kernel
-def _hash(keys, row):
-    """64 bits of a row of whole numbers, and its least number."""
-    h, least = np.uint64(0x9E3779B97F4A7C15), keys[row, 0]
-    for k in range(keys.shape[1]):
-        h = (h ^ np.uint64(keys[row, k])) * np.uint64(0xD6E8FEB86659FD93)
+def _hash(keys, row, m):
+    """64 bits of a row of whole numbers, and its least number. Given keys (C, m) flat."""
+    h, least = np.uint64(0x9E3779B97F4A7C15), get(keys, row * m)
+    for k in range(row * m, row * m + m):
+        h = (h ^ np.uint64(get(keys, k))) * np.uint64(0xD6E8FEB86659FD93)
         h ^= h >> np.uint64(32)
-        least = min(least, keys[row, k])
+        least = min(least, get(keys, k))
     return h, least
 
 
 @kernel
-def _equal(keys, row, known, e):
+def _equal(keys, row, known, e, m):
     same = True
-    for k in range(keys.shape[1]):
-        same &= keys[row, k] == known[e, k]
+    for k in range(m):
+        same &= get(keys, row * m + k) == get(known, e * m + k)
     return same
 
 
 @kernel
-def _slot(slots, h, keys, row, known):
+def _slot(slots, h, keys, row, known, m):
     """(entry, slot) of a row among the entries; entry −1: a free slot."""
     mask = np.uint64(len(slots) - 1)
     at = h & mask
     while slots[at]:
         if (slots[at] ^ h) & np.uint64(TAG) == 0:
             e = np.int64(slots[at] & np.uint64(ENTRY)) - 1
-            if _equal(keys, row, known, e):
+            if _equal(keys, row, known, e, m):
                 return e, at
         at = (at + np.uint64(1)) & mask
     return -1, at
 
 
 @kernel
-def _first_looks(keys, i, stop, slots, known, hashes, numbers):
+def _first_looks(keys, i, stop, slots, known, m, hashes, numbers):
     """Hash rows i … stop−1 and look at the first slot of each, so that memory is asked for many at once.
 
     Filled numbers: the entry if it is there; the least number of the row if that is negative; else PENDING.
     """
-    mask, flat, m = np.uint64(len(slots) - 1), known.reshape(known.size), known.shape[1]
+    mask = np.uint64(len(slots) - 1)
     for row in range(i, stop):
-        h, numbers[row] = _hash(keys, row)
-        hashes[row - i] = h
+        h, least = _hash(keys, row, m)
+        put(numbers, row, least)
+        put(hashes, row - i, h)
         prefetch(slots, np.int64(h & mask))
     for row in range(i, stop):
-        if numbers[row] >= 0:
-            h = hashes[row - i]
-            slot = slots[h & mask]
-            numbers[row] = PENDING
+        if get(numbers, row) >= 0:
+            h = get(hashes, row - i)
+            slot, e = slots[h & mask], PENDING
             if slot and (slot ^ h) & np.uint64(TAG) == 0:
-                numbers[row] = np.int64(slot & np.uint64(ENTRY)) - 1
-                prefetch(flat, numbers[row] * m)
+                e = np.int64(slot & np.uint64(ENTRY)) - 1
+                prefetch(known, e * m)
+            put(numbers, row, e)
     for row in range(i, stop):
-        if numbers[row] >= 0 and not _equal(keys, row, known, numbers[row]):
-            numbers[row] = PENDING
+        e = get(numbers, row)
+        if e >= 0 and not _equal(keys, row, known, e, m):
+            put(numbers, row, PENDING)
 
 
 @kernel
@@ -117,48 +120,49 @@ def learn(keys, numbers):
     Filled numbers (C,). Returned the different rows (G, m).
     """
     C, m = keys.shape
-    known, hashes = np.empty((C, m), np.int32), np.empty(C, np.uint64)
+    flat, known, hashes = keys.reshape(C * m), np.empty(C * m, np.int32), np.empty(C, np.uint64)
     slots, looked = np.zeros(1 << 12, np.uint64), np.empty(TOGETHER, np.uint64)
     entries = 0
     for i in range(0, C, TOGETHER):
         stop = min(i + TOGETHER, C)
-        _first_looks(keys, i, stop, slots, known, looked, numbers)
+        _first_looks(flat, i, stop, slots, known, m, looked, numbers)
         for row in range(i, stop):
-            if numbers[row] != PENDING:
+            if get(numbers, row) != PENDING:
                 continue
-            h = looked[row - i]
-            e, at = _slot(slots, h, keys, row, known)
+            h = get(looked, row - i)
+            e, at = _slot(slots, h, flat, row, known, m)
             if e < 0:
                 e = entries
                 for k in range(m):
-                    known[e, k] = keys[row, k]
+                    put(known, e * m + k, get(flat, row * m + k))
                 hashes[e], slots[at] = h, (h & np.uint64(TAG)) | np.uint64(e + 1)
                 entries += 1
                 if 2 * entries > len(slots):
                     slots = rebuilt(4 * len(slots), hashes, entries)
-            numbers[row] = e
-    return known[:entries].copy()
+            put(numbers, row, e)
+    return known[: entries * m].copy().reshape(entries, m)
 
 
 @kernel
 def index(known, size):
     """The slots, ``size`` of them (a power of two), of a dictionary with these rows as entries."""
-    hashes = np.empty(len(known), np.uint64)
+    hashes, flat, m = np.empty(len(known), np.uint64), known.reshape(known.size), known.shape[1]
     for e in range(len(known)):
-        hashes[e], _ = _hash(known, e)
+        hashes[e], _ = _hash(flat, e, m)
     return rebuilt(size, hashes, len(known))
 
 
 @kernel
 def find(keys, known, slots, numbers):
     """Filled numbers (C,): the entry that equals each row of keys (C, m), UNKNOWN, or the least number."""
-    looked = np.empty(TOGETHER, np.uint64)
-    for i in range(0, len(keys), TOGETHER):
-        stop = min(i + TOGETHER, len(keys))
-        _first_looks(keys, i, stop, slots, known, looked, numbers)
+    looked, (C, m) = np.empty(TOGETHER, np.uint64), keys.shape
+    flat, entries = keys.reshape(C * m), known.reshape(known.size)
+    for i in range(0, C, TOGETHER):
+        stop = min(i + TOGETHER, C)
+        _first_looks(flat, i, stop, slots, entries, m, looked, numbers)
         for row in range(i, stop):
-            if numbers[row] == PENDING:
-                numbers[row], _ = _slot(slots, looked[row - i], keys, row, known)
+            if get(numbers, row) == PENDING:
+                numbers[row], _ = _slot(slots, get(looked, row - i), flat, row, entries, m)
 
 
 # Attributes
@@ -175,9 +179,9 @@ def count(cells, offsets, skip, firsts, extras, starts, counts):
         for j in range(len(firsts)):
             at, start = firsts[j] + extras[j] * i, starts[j]
             for t in range(offsets[i] + skip, offsets[i + 1]):
-                g = cells[at + t]
+                g = get(cells, at + t)
                 if g >= 0:
-                    counts[start + g] += 1
+                    put(counts, start + g, get(counts, start + g) + 1)
 
 
 @kernel
@@ -189,23 +193,24 @@ def rows(cells, offsets, skip, firsts, extras, starts, tables, unknown, indptr, 
     because training did not have it. Returned the number of entries.
     """
     J, row, entries = len(firsts), 0, 0
-    some = np.empty((TOGETHER, J), np.int32)
+    some = np.empty(TOGETHER * J, np.int32)
     unknown[:], indptr[0] = 0, 0
     for i in range(len(offsets) - 1):
         for t in range(offsets[i] + skip, offsets[i + 1], TOGETHER):
             size = min(TOGETHER, offsets[i + 1] - t)
             for j in range(J):
-                at, start = firsts[j] + extras[j] * i + t, starts[j]
+                at, start, missed = firsts[j] + extras[j] * i + t, starts[j], 0
                 for r in range(size):
-                    a = cells[at + r]
+                    a = get(cells, at + r)
                     if a >= 0:
-                        a = tables[start + a]
-                    unknown[j] += a == UNKNOWN
-                    some[r, j] = a
+                        a = get(tables, start + a)
+                    missed += a == UNKNOWN
+                    put(some, r * J + j, a)
+                unknown[j] += missed
             for r in range(size):
-                for j in range(J):
-                    indices[entries] = some[r, j]
-                    entries += some[r, j] >= 0
+                for j in range(r * J, r * J + J):
+                    put(indices, entries, get(some, j))
+                    entries += get(some, j) >= 0
                 row += 1
-                indptr[row] = entries
+                put(indptr, row, entries)
     return entries

@@ -21,7 +21,7 @@ where to look, and never decides.
 import numpy as np
 
 from .compile import kernel
-from .simd import get, prefetch
+from .simd import get, prefetch, put
 
 __all__ = [
     "SPACE",
@@ -263,8 +263,9 @@ def gathered(data, starts, stops):
         offsets[i + 1] = offsets[i] + stops[i] - starts[i]
     out = np.empty(offsets[len(starts)], np.uint8)
     for i in range(len(starts)):
-        for t in range(stops[i] - starts[i]):
-            out[offsets[i] + t] = data[starts[i] + t]
+        at, start = offsets[i], starts[i]
+        for t in range(stops[i] - start):
+            put(out, at + t, get(data, start + t))
     return out, offsets
 
 
@@ -333,23 +334,23 @@ def _first_looks(data, offsets, i, stop, slots, known, bounds, hashes, numbers):
     """
     mask = np.uint64(len(slots) - 1)
     for s in range(i, stop):
-        h = _hash(data, offsets[s], offsets[s + 1])
-        hashes[s - i] = h
+        h = _hash(data, get(offsets, s), get(offsets, s + 1))
+        put(hashes, s - i, h)
         prefetch(slots, np.int64(h & mask))
     for s in range(i, stop):
-        h, numbers[s] = hashes[s - i], -1
+        h, e = get(hashes, s - i), -1
         slot = slots[h & mask]
         if slot and (slot ^ h) & np.uint64(TAG) == 0:
-            numbers[s] = np.int64(slot & np.uint64(ENTRY)) - 1
-            prefetch(bounds, numbers[s])
+            e = np.int64(slot & np.uint64(ENTRY)) - 1
+            prefetch(bounds, e)
+        put(numbers, s, e)
     for s in range(i, stop):
-        e = numbers[s]
+        e = get(numbers, s)
         if e >= 0:
-            size = offsets[s + 1] - offsets[s]
-            if bounds[e + 1] - bounds[e] != size or not _equal(
-                known, bounds[e], data, offsets[s], size
-            ):
-                numbers[s] = -1
+            start, left = get(offsets, s), get(bounds, e)
+            size = get(offsets, s + 1) - start
+            if get(bounds, e + 1) - left != size or not _equal(known, left, data, start, size):
+                put(numbers, s, -1)
 
 
 @kernel
