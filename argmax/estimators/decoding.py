@@ -22,7 +22,7 @@ __all__ = ["Explanation", "best", "explained", "scores", "spans", "tagged"]
 TOKENS = 4000
 """Tokens of a piece of work, at least: fewer are not worth a thread."""
 
-MOST = 2**15
+MOST = 2**16
 """Tokens whose attributes are in memory together, for each thread."""
 
 

@@ -77,7 +77,8 @@ class SequenceModel(Learner):
 
     def predict(self, X: Any, *, lengths: Any = None) -> list[list[Any]]:
         """The most probable labels of each sequence (Viterbi), as lists."""
-        return as_lists(self.classes_, *decoding.tagged(self, X, lengths))
+        codes, offsets = decoding.tagged(self, X, lengths)
+        return as_lists(self.classes_, codes, offsets)
 
     def _probable(self, asked: str, answer: Callable[..., Any]) -> Callable[..., Any]:
         """The answer to a question about P(y | x), where the loss estimates it."""

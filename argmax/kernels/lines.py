@@ -1,9 +1,9 @@
 """A text cut into lines and fields in one walk over its bytes.
 
-    data     (bytes,)     the text; lines end with a newline, the last one perhaps without
-    begins   (lines,)     the first byte of each line
-    first    (lines + 1,) the first field of each line
-    starts, stops (fields,)  the bytes of each field
+data     (bytes,)     the text; lines end with a newline, the last one perhaps without
+begins   (lines,)     the first byte of each line
+first    (lines + 1,) the first field of each line
+starts, stops (fields,)  the bytes of each field
 """
 
 import numpy as np
@@ -18,7 +18,9 @@ TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
 
 @kernel
 def _is_blank(byte):
-    return (byte <= SPACE) & ((byte == SPACE) | (byte == TAB) | (byte == NEWLINE) | (byte == RETURN))
+    return (byte <= SPACE) & (
+        (byte == SPACE) | (byte == TAB) | (byte == NEWLINE) | (byte == RETURN)
+    )
 
 
 @kernel

@@ -38,7 +38,6 @@ from numba.extending import (
     typeof_impl,
     unbox,
 )
-
 from numba.np.arrayobj import load_item, store_item
 
 from .compile import kernel

@@ -29,7 +29,8 @@ attributes, training. Kernels are compiled before, and our processes have tagged
              only asked for the same values of f. Its development set is one sentence, so that its counting
              of errors costs nothing.
 The averaged perceptron: {EPOCHS} epochs, storing the model not counted. Tagging: from the text file to lists
-of labels on one thread, with the model of the perceptron (of mac_morpho, sentences that it knows). Memory:
+of labels, with the model of the perceptron (of mac_morpho, sentences that it knows); we on one thread and on
+all of them, CRFsuite on one: it holds Python's lock, so that more threads would wait for each other. Memory:
 the peak over what the process had before it opened the file. Medians of {ROUNDS} processes in turn; a peer's
 L-BFGS that takes more than {SLOW:.0f} s runs once (--full: as often). Peers are cut at a limit, Wapiti also
 at twice CRFsuite's time (--full: not)."""

@@ -189,12 +189,23 @@ def test_what_is_written_is_read(tmp_path_factory, sentences, between, end, last
     assert tokens.sequences("label") == [[label for _, label in s] for s in sentences]
 
 
-@given(st.text("a b\t\r\n#-", max_size=30))
-def test_lines_and_fields_are_those_of_python(text):
+@pytest.mark.parametrize("compiled", ["always", "never"])
+@given(text=st.text("a b\t\r\n#-", max_size=30))
+def test_lines_and_fields_are_those_of_python(compiled, text):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ARGMAX_COMPILED", compiled)
+        assert_cut_as_python_does(text)
+
+
+def assert_cut_as_python_does(text):
     raw = text.replace("\r", "\r\n").encode()
     rows = [row.removesuffix(b"\r") for row in raw.split(b"\n")]
     rows = rows[:-1] if raw.endswith(b"\n") or not raw else rows
-    assert fields(Lines.of(raw, tabs=False)) == [row.split() for row in rows]
+    blanks = Lines.of(raw, tabs=False)
+    assert fields(blanks) == [row.split() for row in rows]
+    assert blanks.begins.tolist() == [
+        sum(len(r) + 1 for r in raw.split(b"\n")[:i]) for i in range(len(rows))
+    ]
     assert fields(Lines.of(raw, tabs=True)) == [
         [cell.strip(b" ") for cell in row.split(b"\t")] if row.strip() else [] for row in rows
     ]

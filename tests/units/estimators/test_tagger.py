@@ -16,6 +16,7 @@ from argmax.errors import (
     Unsupported,
     WrongType,
 )
+from argmax.estimators import decoding
 from argmax.features import Given, Templates, Tokens
 from argmax.spaces import constraints
 from argmax.testing import check_sequence_estimator
@@ -29,6 +30,34 @@ LABELS = ("A", "D", "N", "V")
 
 def tagger(**options):
     return SequenceTagger(WORDS, **{"tol": 1e-10, **options}).fit(X, Y)
+
+
+# Threads
+
+
+@pytest.mark.parametrize("loss", ["log", "perceptron"])
+def test_blocks_of_sequences_and_threads_change_nothing(loss, monkeypatch):
+    sentences = corpus.sentences(60)
+    words, labels = sentences.sequences("word"), sentences.sequences("label")
+    model = SequenceTagger(loss=loss, n_threads=1, tol=0.1).fit(words[:40], labels[:40])
+    whole, unknown = model.predict(words), dict(model.features_.unknown_)
+    monkeypatch.setattr(decoding, "TOKENS", 20)
+    for threads, most in ((1, 64), (2, 2**16), (3, 100)):
+        monkeypatch.setattr(decoding, "MOST", most)
+        model.set_params(n_threads=threads)
+        model.features_.unknown_ = dict.fromkeys(unknown, 0)
+        assert model.predict(words) == whole
+        assert model.features_.unknown_ == unknown
+    assert model.predict([[], *words, []]) == [[], *whole, []]
+    assert model.score(words, labels) == np.mean(np.concatenate(labels) == np.concatenate(whole))
+
+
+def test_a_sequence_without_legal_labels_is_named_whatever_its_block(monkeypatch):
+    rules = constraints.forbid(list("AB"), [("A", "A"), ("A", "B"), ("B", "A"), ("B", "B")])
+    model = CRFTagger(WORDS, constraints=rules, n_threads=2).fit([["a"], ["b"]], [["A"], ["B"]])
+    monkeypatch.setattr(decoding, "TOKENS", 5)
+    with pytest.raises(NoLegalLabelling, match="example 37"):
+        model.predict([["a"]] * 37 + [["a", "b"]] + [["a"]])
 
 
 # Manners
