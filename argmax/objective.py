@@ -171,13 +171,15 @@ class Objective:
         """⟨a, b⟩ over all weights."""
         return float(sum(self.sweep(lambda s: np.dot(a[s], b[s]))))
 
-    def combined(self, a: float, x: Floats, b: float, y: Floats) -> Floats:
-        """a x + b y."""
+    def combined(
+        self, a: float, x: Floats, b: float, y: Floats, out: Floats | None = None
+    ) -> Floats:
+        """a x + b y; in new memory, or in that of x."""
         if self.size <= RANGE:
             return a * x + b * y
         from .kernels import vectors
 
-        out = np.empty_like(x)
+        out = np.empty_like(x) if out is None else out
         self.sweep(lambda s: vectors.combine(a, x[s], b, y[s], out[s]))
         return out
 
@@ -250,23 +252,40 @@ class Point:
     def __init__(
         self, objective: Objective, w: Floats, stamp: Stamp, loss: float, data_gradient: Floats
     ) -> None:
+        self._data_gradient: Floats | None
         self.objective, self.w, self.stamp = objective, w, stamp
-        self.loss, self.data_gradient = loss, data_gradient
+        self.loss, self._data_gradient = loss, data_gradient
         self.value = loss + objective.penalty(w)
         self.settled = not objective.has_free
         self._gradient: Floats | None = None
         self._gap: float | None = None
 
     @property
+    def data_gradient(self) -> Floats:
+        """∇ loss at w."""
+        if self._data_gradient is None:
+            objective = self.objective
+            return objective.combined(1.0, self.gradient, -objective.l2, self.w)
+        return self._data_gradient
+
+    @property
     def gradient(self) -> Floats:
         """∇(loss + ½ l2 ‖w‖²) at w."""
-        if not self.objective.l2:
-            return self.data_gradient
         if self._gradient is None:
-            objective, free = self.objective, self.objective.problem.layout.free
-            self._gradient = objective.combined(1.0, self.data_gradient, objective.l2, self.w)
-            self._gradient[free] = self.data_gradient[free]
+            self._gradient = self._penalised(self.data_gradient)
         return self._gradient
+
+    def _penalised(self, data: Floats) -> Floats:
+        """The gradient, from that of the loss; in its memory, where the loss alone is seldom asked for."""
+        objective, free = self.objective, self.objective.problem.layout.free
+        if not objective.l2:
+            return data
+        if objective.size > RANGE and not objective.l1 and free.stop == free.start:
+            self._data_gradient = None
+            return objective.combined(1.0, data, objective.l2, self.w, out=data)
+        gradient = objective.combined(1.0, data, objective.l2, self.w)
+        gradient[free] = data[free]
+        return gradient
 
     @property
     def fresh(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, final
 
@@ -142,6 +143,19 @@ class Shard:
         if name not in self._made:
             self._made[name] = make()
         return self._made[name]
+
+    def forget_entries(self) -> None:
+        """Let go of the entries of sparse rows in memory: what was made of them is all that is asked for.
+
+        How many rows and entries there are stays known. Such a shard cannot travel any more.
+        """
+        rows = self.structures.rows
+        assert isinstance(rows, Csr)
+        assert not self.on_disk
+        self.structures = replace(
+            self.structures, rows=replace(rows, indices=rows.indices[:0].copy())
+        )
+        self._opened.clear()
 
     def drop(self, name: str, stamp: Any) -> None:
         """Give back the memory of what was left under this name for this point."""

@@ -175,8 +175,9 @@ class Tagger(SequenceModel):
         stack = Structures(as_sparse(structures.rows), offsets, edge_rows=structures.edge_rows)
         weight = sequence_weights(sample_weight, len(offsets) - 1)
         tokens = token_weights(token_weight, offsets)
-        given = Sequences(stack, Labels.of(y, offsets), weight, tokens).with_weight()
-        classes = given.labels.classes
+        given = [Sequences(stack, Labels.of(y, offsets), weight, tokens).with_weight()]
+        classes = given[0].labels.classes
+        del structures, stack  # whoever takes it out of the list has the only one
         if len(classes) < 2:
             got = f"one: {classes.tolist()[0]!r}" if len(classes) else "none"
             raise InvalidInput(f"y must have at least two different labels; got {got}.")
@@ -185,8 +186,8 @@ class Tagger(SequenceModel):
         self.features_, self.classes_ = extractor, classes
         self._solve(given, settings)
 
-    def _solve(self, given: Sequences, settings: Settings) -> None:
-        held = None
+    def _solve(self, taken: list[Sequences], settings: Settings) -> None:
+        given, held = taken.pop(), None
         if self.early_stopping:
             share = checks.number("validation_fraction", self.validation_fraction, 0.0, 1.0)
             if len(given.stack) < 2 or given.labels.allowed is not None:
@@ -196,30 +197,31 @@ class Tagger(SequenceModel):
             given, held = parted(given, share, self._seed())
         with settings.engine.open():
             objective = self._objective(given, settings)
-            rows, codes = given.stack.rows, given.labels.codes
-            assert isinstance(rows, Csr)
+            del given
+            layout = objective.problem.pairs
+            if isinstance(settings.engine, engines.Threads):
+                _settle(objective, settings.engine.run)
             listeners, watch = list(self.callbacks or ()), None
             if held is not None:
                 patience = checks.positive_integer("n_iter_no_change", self.n_iter_no_change)
                 every = every_of(settings.solver)
-                watch = Watch(objective.problem, rows, codes, held, patience, every)
+                watch = Watch(objective.problem, held, patience, every)
                 listeners.append(watch)
             report = self._report(listeners)
-            start, state = self._start(objective.problem.pairs, rows, codes)
+            start, state = self._start(layout)
             state = resuming.found(self.callbacks or (), objective, settings.solver) or state
             try:
                 solution = settings.solver.minimise(objective, start, report, state)
             except KeyboardInterrupt:
                 if report.w is not None:
                     solution = _best_so_far(objective, report)
-                    self._accept(objective.problem.pairs, solution, rows, codes)
+                    self._accept(layout, solution)
                 raise
         if watch is not None:
             solution = watch.applied(solution)
             self.validation_scores_ = watch.scores
-        layout = objective.problem.pairs
         del objective  # the largest things there are, and of no more use
-        self._accept(layout, solution, rows, codes)
+        self._accept(layout, solution)
 
     def _objective(self, given: Sequences, settings: Settings) -> Objective:
         stack, labels, weight = given.stack, given.labels, given.weight
@@ -290,7 +292,7 @@ class Tagger(SequenceModel):
                 "the estimator."
             )
 
-    def _start(self, layout: Pairs, rows: Csr, codes: Ints) -> tuple[Floats, Any]:
+    def _start(self, layout: Pairs) -> tuple[Floats, Any]:
         if not (self.warm_start and hasattr(self, "coef_")):
             return np.zeros(layout.size), None
         if self.transitions_.shape != (layout.states, layout.labels):
@@ -298,17 +300,25 @@ class Tagger(SequenceModel):
                 "warm_start: order differs from the previous fit. Use warm_start=False, or clone the "
                 "estimator."
             )
-        return layout.folded(self.coef_.T, self.start_, self.edge_coef_, rows, codes), True
+        return layout.folded(self.coef_.T, self.start_, self.edge_coef_), True
 
-    def _accept(self, layout: Pairs, solution: Solution, rows: Csr, codes: Ints) -> None:
+    def _accept(self, layout: Pairs, solution: Solution) -> None:
         if not np.isfinite(solution.w).all():
             raise NumericalFailure(
                 f"the fit left the finite numbers (overflow). {ADVICE['stalled']}"
             )
-        final, w = layout.unfolded(solution.w, rows, codes)
+        final, w = layout.unfolded(solution.w)
         self._set_weights(final, w)
         self.solution_ = replace(solution, w=w, state=None)
         self.n_iter_ = max(solution.passes, 1)
+
+
+def _settle(objective: Objective, run: Any) -> None:
+    """Rows that this process holds are needed no more, once it is known what each token has."""
+    from ..passes import sequences  # which imports kernels
+
+    for shard in objective.shards:
+        sequences.settle(shard, objective.problem, run)
 
 
 def _best_so_far(objective: Objective, report: Report) -> Solution:

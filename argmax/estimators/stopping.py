@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .. import metrics
 from ..engines.reading import chosen
 from ..passes import Problem
-from ..records import Csr, Floats, Ints, Solution, Structures
+from ..records import Csr, Floats, Solution, Structures
 from ..solvers import Progress
 from ..tags import Tags
 from . import decoding
@@ -77,10 +77,8 @@ def parted(given: Sequences, share: float, seed: int) -> tuple[Sequences, Sequen
 class Watch:
     """A callback that scores w on the sequences held out, and stops when it gets no better."""
 
-    def __init__(
-        self, problem: Problem, rows: Csr, codes: Ints, held: Sequences, patience: int, every: int
-    ) -> None:
-        self.problem, self.rows, self.codes, self.held = problem, rows, codes, held
+    def __init__(self, problem: Problem, held: Sequences, patience: int, every: int) -> None:
+        self.problem, self.held = problem, held
         self.patience, self.every = patience, every
         self.scores: list[tuple[int, float]] = []
         self.best: tuple[float, Floats] | None = None
@@ -99,7 +97,7 @@ class Watch:
         return full and max(since) < self.best[0]
 
     def _score(self, w: Floats) -> float:
-        layout, flat = self.problem.pairs.unfolded(w, self.rows, self.codes)
+        layout, flat = self.problem.pairs.unfolded(w)
         answer = decoding.best(replace(self.problem, layout=layout), flat, self.held.stack, 1)
         labels, offsets = self.held.labels, self.held.stack.offsets
         assert offsets is not None

@@ -27,19 +27,17 @@ __all__ = [
     "collect",
     "count",
     "count_pairs",
-    "count_slots",
     "expand",
     "fill_plan",
     "labels_of",
     "list_pairs",
+    "list_slots",
     "mark",
     "most_of",
     "plan_sizes",
     "scatter",
     "scores",
     "scores_of_rows",
-    "share",
-    "spread",
     "turn",
 ]
 
@@ -125,46 +123,24 @@ def list_pairs(seen, chosen, K, codes):
 
 
 @kernel
-def count_slots(indptr, indices, once):
-    """How many tokens have attributes that occur once."""
+def list_slots(indptr, indices, once, rank, slot, token):
+    """The variables for attributes that occur once: one for each token that has some.
+
+    Given rank (d,): their numbers among each other. Filled slot (so many,): the variable of each; token: the
+    token of each variable. Returned how many variables there are.
+    """
     slots = 0
     for t in range(len(indptr) - 1):
+        found = False
         for q in range(indptr[t], indptr[t + 1]):
-            if once[indices[q]]:
-                slots += 1
-                break
+            a = get(indices, q)
+            if get(once, a):
+                put(slot, get(rank, a), slots)
+                found = True
+        if found:
+            put(token, slots, t)
+            slots += 1
     return slots
-
-
-@kernel
-def spread(indptr, indices, once, shared, labels, values, codes):
-    """values[a], codes[a]: weight and label of each attribute that occurs once. Given shared (slots,)."""
-    slot = 0
-    for t in range(len(indptr) - 1):
-        singles = 0
-        for q in range(indptr[t], indptr[t + 1]):
-            singles += once[indices[q]]
-        if singles:
-            for q in range(indptr[t], indptr[t + 1]):
-                if once[indices[q]]:
-                    values[indices[q]] = shared[slot] / np.sqrt(singles)
-                    codes[indices[q]] = labels[t]
-            slot += 1
-
-
-@kernel
-def share(indptr, indices, once, values, shared):
-    """shared[slot] = Σ values[a] / √s over the s attributes of a token that occur once."""
-    slot = 0
-    for t in range(len(indptr) - 1):
-        singles, total = 0, 0.0
-        for q in range(indptr[t], indptr[t + 1]):
-            if once[indices[q]]:
-                singles += 1
-                total += values[indices[q]]
-        if singles:
-            shared[slot] = total / np.sqrt(singles)
-            slot += 1
 
 
 # What each token has of them
@@ -225,14 +201,11 @@ def expand(w, heavy, codes, first, last, P, table):
 
 
 @kernel
-def collect(tables, heavy, codes, first, last, P, out):
-    """out[p] = Σ over the tables (parts, rows · P) of the entry of heavy pair p, of rows first … last−1."""
-    for r in range(first, last):
+def collect(table, heavy, codes, P, out):
+    """out[p] += the entry of heavy pair p in a table (rows, P)."""
+    for r in range(len(heavy) - 1):
         for p in range(heavy[r], heavy[r + 1]):
-            total = 0.0
-            for part in range(len(tables)):
-                total += tables[part, r * P + codes[p]]
-            out[p] = total
+            put(out, p, get(out, p) + get(table, r * P + get(codes, p)))
 
 
 # The sums themselves. Fields of a named tuple cost a count of references each time: taken out once a sequence
@@ -274,15 +247,14 @@ def ahead(plan, offsets, order, at):
     heavy, rows, _, light, pairs, pair_codes, _, _, slot, root = plan
     if at + 2 < len(order):
         start, stop = offsets[order[at + 2]], offsets[order[at + 2] + 1]
-        for t in range(start, stop + 8, 8):  # a line of memory holds eight
+        for t in range(start, stop + 16, 16):  # a line of memory holds sixteen
             prefetch(heavy, t)
             prefetch(light, t)
-        for t in range(start, stop + 16, 16):
             prefetch(slot, t)
             prefetch(root, t)
     if at + 1 < len(order):
         start, stop = offsets[order[at + 1]], offsets[order[at + 1] + 1]
-        for i in range(heavy[start], heavy[stop] + 16, 16):
+        for i in range(heavy[start], heavy[stop] + 32, 32):
             prefetch(rows, i)
         for j in range(light[start], light[stop] + 16, 16):
             prefetch(pairs, j)

@@ -11,7 +11,7 @@ constant 1, unless templates describe it: then its score is Σ_f z_t(f) e_f(a, b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, final
 
@@ -32,6 +32,10 @@ HEAVY = 1.25
 """An attribute is heavy if it occurs at least so many times as often as a row has lanes."""
 
 Mask = NDArray[np.bool_]
+
+
+def _none() -> Ints:
+    return np.zeros(0, np.int32)
 
 
 @final
@@ -60,13 +64,14 @@ class Pairs(Layout):
     heavy: Ints  # (heavy + 1,): where the heavy pairs of a row are
     heavy_codes: Ints  # (heavy pairs,)
     once: Mask  # (d,): attributes of a single token, gathered into one variable each token
-    slots: int = 0  # how many such variables
     start: bool = False
     states: int = 0  # rows of a table of transitions; 0: no transitions
     edge_features: int = 1  # tables of transitions
     precise: bool = False
     intercept: bool = False
     compiled: bool = True
+    folds: Ints = field(default_factory=_none)  # (attributes of a single token,): their variables
+    fold_codes: Ints = field(default_factory=_none)  # (variables,): the labels of these tokens
 
     # Making one
 
@@ -97,10 +102,8 @@ class Pairs(Layout):
             heavy = np.arange(d + 1, dtype=np.int64) * K
             codes = np.tile(np.arange(K, dtype=_code(K)), d)
             row, ptr = np.arange(d, dtype=np.int32), np.zeros(d + 1, np.int32)
-            light, slots = np.zeros(0, _code(K)), 0
-            return cls(
-                d, K, row, ptr, light, heavy, codes, np.zeros(d, bool), slots, **_plain(options, K)
-            )
+            light = np.zeros(0, _code(K))
+            return cls(d, K, row, ptr, light, heavy, codes, np.zeros(d, bool), **_plain(options, K))
         seen, sizes = np.zeros((d, -(-K // 64)), np.uint64), np.empty(d, np.int32)
         attributes.mark(indptr - indptr[0], used, labels, seen)
         attributes.count_pairs(seen, sizes)
@@ -114,10 +117,11 @@ class Pairs(Layout):
         codes, more = np.empty(int(ptr[-1]), _code(K)), np.empty(int(heavy[-1]), _code(K))
         attributes.list_pairs(seen, np.flatnonzero(lighter), K, codes)
         attributes.list_pairs(seen, np.flatnonzero(many), K, more)
-        slots = 0
+        options = _plain(options, K)
         if fold:
-            slots = attributes.count_slots(indptr - indptr[0], used, once)
-        return cls(d, K, row, ptr, codes, heavy, more, once, slots, **_plain(options, K))
+            options["folds"], tokens = _folds(indptr - indptr[0], used, once)
+            options["fold_codes"] = labels[tokens].astype(_code(K))
+        return cls(d, K, row, ptr, codes, heavy, more, once, **options)
 
     @classmethod
     def of(cls, coef: Any, **options: Any) -> Pairs:
@@ -140,7 +144,7 @@ class Pairs(Layout):
         np.cumsum(sizes[many], out=heavy[1:])
         codes, inside = table.indices.astype(_code(K)), np.repeat(many, sizes)
         parts = codes[~inside], heavy, codes[inside]
-        layout = cls(d, K, row, ptr, *parts, np.zeros(d, bool), 0, **_plain(options, K))
+        layout = cls(d, K, row, ptr, *parts, np.zeros(d, bool), **_plain(options, K))
         return layout, np.concatenate([table.data[~inside], table.data[inside]])
 
     # Shape
@@ -157,6 +161,11 @@ class Pairs(Layout):
     @property
     def dtype(self) -> np.dtype[Any]:
         return np.dtype(np.float64 if self.precise else np.float32)
+
+    @property
+    def slots(self) -> int:
+        """How many variables stand for the attributes of a single token."""
+        return len(self.fold_codes)
 
     @property
     def bounds(self) -> tuple[int, int, int, int, int]:
@@ -274,24 +283,25 @@ class Pairs(Layout):
 
     # Folded weights
 
-    def unfolded(self, w: Floats, rows: Csr, labels: Ints) -> tuple[Pairs, Floats]:
-        """The same weights without variables for several attributes; given the rows of training."""
-        owner, values, codes = np.flatnonzero(self.once), np.zeros(0), np.zeros(0, np.int32)
-        _, pairs, once, _, _ = self.bounds
+    def unfolded(self, w: Floats) -> tuple[Pairs, Floats]:
+        """The same weights without variables for several attributes."""
+        owner, (_, pairs, once, _, _) = np.flatnonzero(self.once), self.bounds
+        values, codes = np.zeros(len(owner)), np.zeros(len(owner), np.int32)
         if self.slots:
-            from ..kernels import attributes
-
-            indptr, indices, _, _ = csr_arguments(rows)
-            values, codes = np.zeros(self.features), np.zeros(self.features, np.int32)
-            attributes.spread(indptr, indices, self.once, w[pairs:once], labels, values, codes)
+            values = (w[pairs:once] / self._roots())[self.folds]
+            codes = self.fold_codes[self.folds]
         layout, listed = Pairs._of_table(
-            self._table(w, owner, values[owner], codes[owner]),
+            self._table(w, owner, values, codes),
             start=self.start,
             states=self.states,
             edge_features=self.edge_features,
             precise=self.precise,
         )
         return layout, np.concatenate([listed, w[once:]])
+
+    def _roots(self) -> Floats:
+        """√s of each variable for s attributes."""
+        return np.sqrt(np.bincount(self.folds, minlength=self.slots))
 
     def pack(self, coef: Any, start: Floats | None = None, edge: Floats | None = None) -> Floats:
         """The flat w of weights (d, K). What this layout has no pair for is left out; see ``folded``."""
@@ -304,21 +314,14 @@ class Pairs(Layout):
             w[end:] = np.asarray(edge).ravel()
         return w
 
-    def folded(
-        self, coef: Any, start: Floats | None, edge: Floats | None, rows: Csr, labels: Ints
-    ) -> Floats:
+    def folded(self, coef: Any, start: Floats | None, edge: Floats | None) -> Floats:
         """``pack`` with the variables of folded attributes: the opposite of ``unfolded``."""
         w = self.pack(coef, start, edge)
         if self.slots:
-            from ..kernels import attributes
-
-            indptr, indices, _, _ = csr_arguments(rows)
             _, pairs, once, _, _ = self.bounds
-            owner, d = np.flatnonzero(self.once), self.features
-            values, codes = np.zeros(d), np.zeros(d, np.int32)
-            attributes.spread(indptr, indices, self.once, w[pairs:once], labels, values, codes)
-            values[owner] = _stored(sp.csr_array(coef), owner, codes[owner].astype(np.int64))
-            attributes.share(indptr, indices, self.once, values, w[pairs:once])
+            codes = self.fold_codes[self.folds].astype(np.int64)
+            values = _stored(sp.csr_array(coef), np.flatnonzero(self.once), codes)
+            w[pairs:once] = np.bincount(self.folds, values, self.slots) / self._roots()
         return w
 
     def _places(self) -> tuple[Ints, Ints]:
@@ -350,14 +353,15 @@ class Pairs(Layout):
             ),
             len(some),
         )
-        np.cumsum(heavy, out=heavy)
-        np.cumsum(light, out=light)
+        heavy, light = _starts(heavy), _starts(light)
         alone = singles > 0
         slot = np.where(alone, np.cumsum(alone) - 1, -1).astype(np.int32)
         shape = (int(heavy[-1]), int(light[-1])) if step else (1, 1)
         entries = int(light[-1])
+        # Half the memory and half the way to it, where there are so few rows; and there mostly are.
+        kind = np.uint16 if len(self.heavy) <= 2**16 else np.int32
         plan = Plan(
-            heavy, np.empty(int(heavy[-1]), np.int32), np.ones(shape[0], self.dtype),
+            heavy, np.empty(int(heavy[-1]), kind), np.ones(shape[0], self.dtype),
             light, np.empty(entries, np.int32), np.empty(entries, self.codes.dtype),
             np.ones(shape[1], self.dtype), step, slot, np.sqrt(singles).astype(self.dtype),
         )  # fmt: skip
@@ -366,6 +370,23 @@ class Pairs(Layout):
         )  # fmt: skip
         run(lambda i: attributes.fill_plan(*given, *some[i], plan), len(some))
         return plan
+
+
+def _starts(sizes: Ints) -> Ints:
+    """Σ of the sizes so far, in numbers no larger than need be."""
+    total = np.cumsum(sizes)
+    return total.astype(np.int32) if total[-1] < 2**31 else total
+
+
+def _folds(indptr: Ints, indices: Ints, once: Mask) -> tuple[Ints, Ints]:
+    """The variable of each attribute that occurs once, and the token of each variable."""
+    from ..kernels import attributes
+
+    rank = np.cumsum(once, dtype=np.int32) - np.int32(1)
+    slot = np.empty(int(rank[-1]) + 1 if len(rank) else 0, np.int32)
+    token = np.empty(min(len(slot), len(indptr) - 1), np.int32)
+    slots = attributes.list_slots(indptr, indices, once, rank, slot, token)
+    return slot, token[:slots]
 
 
 def _stored(table: Any, rows: Ints, columns: Ints) -> Floats:

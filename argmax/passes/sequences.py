@@ -1,7 +1,8 @@
 """Passes over label sequences with weights for attribute–label pairs (``layouts.Pairs``).
 
-A shard is cut into parts of whole sequences, by its data alone. Each part fills a gradient of its own, and
-the parts are added in order, ranges of weights side by side: the same bits for any number of threads.
+A shard is cut into parts of whole sequences, by its data alone. Each part fills a gradient of its own, which
+is added to the sum as soon as those before it have been: the same bits for any number of threads, and memory
+for one such gradient a thread.
 
 Nothing of a pass is left behind: scores of a long corpus would take more memory than its text. A line search
 therefore evaluates anew, which L-BFGS seldom asks for.
@@ -9,6 +10,8 @@ therefore evaluates anew, which L-BFGS seldom asks for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -20,10 +23,10 @@ from ..errors import Unsupported
 from ..kernels import attributes, chain, tagging
 from ..kernels.attributes import Plan, Weights
 from ..layouts import Pairs, as_matrix
-from ..layouts.pairs import ranges
 from ..losses import Hinge, Log, Perceptron, SoftmaxMargin
 from ..records import Csr, Floats, Ints, Rows, Scores, Structures, Truth
 from ..spaces import Chain
+from .in_order import InOrder
 from .problem import Problem
 
 __all__ = [
@@ -37,6 +40,7 @@ __all__ = [
     "has_diagonal",
     "plan_of",
     "read_weights",
+    "settle",
 ]
 
 PARTS = 8
@@ -49,13 +53,23 @@ EDGE_BYTES = 2**24
 
 
 class Prepared(NamedTuple):
-    """What a shard's sequences look like to kernels, and memory for the gradients of its parts."""
+    """What a shard's sequences look like to kernels, and memory for gradients that nobody uses just now."""
 
     plan: Plan
     offsets: Ints
     parts: list[tuple[int, int]]
-    tables: Floats  # (parts, heavy · P)
-    light: Floats  # (parts, light pairs)
+    spare: list[tuple[Floats, Floats]]  # (heavy · P,) and (light pairs,)
+
+    def memory(self, layout: Pairs) -> tuple[Floats, Floats]:
+        """A table and a list of light pairs, all zero."""
+        try:
+            memory = self.spare.pop()  # one call, so that no two threads get the same
+        except IndexError:
+            rows = (len(layout.heavy) - 1) * layout.width
+            return np.zeros(rows, layout.dtype), np.zeros(len(layout.codes), layout.dtype)
+        for array in memory:
+            array[:] = 0.0
+        return memory
 
 
 def plan_of(shard: Shard, problem: Problem, run: Any = None) -> Prepared:
@@ -66,14 +80,28 @@ def plan_of(shard: Shard, problem: Problem, run: Any = None) -> Prepared:
         assert isinstance(structures.rows, Csr)
         offsets = offsets_of(structures)
         parts = parts_of(offsets, PART_TOKENS, PARTS)
-        plan = layout.plan(structures.rows, run)
-        tables = np.zeros((len(parts), (len(layout.heavy) - 1) * layout.width), layout.dtype)
-        return Prepared(
-            plan, offsets, parts, tables, np.zeros((len(parts), len(layout.codes)), layout.dtype)
-        )
+        if layout.precise and not len(structures.rows.indices):
+            rounded = plan_of(shard, replace(problem, layout=replace(layout, precise=False)), run)
+            return rounded._replace(plan=_precise(rounded.plan), spare=[])
+        return Prepared(layout.plan(structures.rows, run), offsets, parts, [])
 
     prepared: Prepared = shard.made(("plan", problem.pairs.precise), make)
     return prepared
+
+
+def _precise(plan: Plan) -> Plan:
+    """A plan of indicators in float64: of its numbers only √s was rounded."""
+    one = np.ones(1)
+    root = np.sqrt(np.rint(plan.root.astype(float) ** 2))
+    return plan._replace(row_values=one, pair_values=one, root=root)
+
+
+def settle(shard: Shard, problem: Problem, run: Any) -> None:
+    """Make the plan now, and let go of the indicators that it was made of: nothing else asks for them."""
+    rows = shard.structures.rows
+    if isinstance(rows, Csr) and rows.values is None and not problem.pairs.precise:
+        plan_of(shard, problem, run)
+        shard.forget_entries()
 
 
 def offsets_of(structures: Structures) -> Ints:
@@ -137,30 +165,30 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     prepared = plan_of(shard, problem, crew.run)
     plan, parts = prepared.plan, prepared.parts
     weights, tables = read_weights(problem, stamp.w, crew.run), transitions(problem, stamp.w)
-    K = layout.labels
     weight, cost, cost_scale = _importance(truth, layout)
-    allowed = np.zeros((0, K), bool) if truth.allowed is None else truth.allowed
-    value, singles = np.zeros(len(prepared.offsets) - 1), np.zeros(layout.slots, layout.dtype)
-    firsts, edges = np.zeros((len(parts), layout.width)), np.zeros((len(parts), K, K))
+    allowed = np.zeros((0, layout.labels), bool) if truth.allowed is None else truth.allowed
+    value = np.zeros(len(prepared.offsets) - 1)
 
-    def out(p: int) -> Weights:
-        memory = prepared.tables[p], prepared.light[p], layout.codes, singles
-        return Weights(*memory, weights.base, firsts[p], weights.last)
-
-    def part(p: int) -> None:
-        prepared.tables[p], prepared.light[p] = 0.0, 0.0
+    def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.log_loss(
             plan, weights, tables, truth.labels, allowed, cost, cost_scale, prepared.offsets, *parts[p],
-            weight, out(p), edges[p], value, layout.lanes,
+            weight, out, edges, value, layout.lanes,
         )  # fmt: skip
 
-    crew.run(part, len(parts))
-    # Hardly ever: the scores of a sequence are too far apart for the kernel.
-    for i in np.flatnonzero(np.isnan(value)).tolist():
-        p = next(p for p, (_, last) in enumerate(parts) if i < last)
+    def one(i: int, out: Weights, edges: Floats) -> None:
         given = (shard, problem, prepared, weights, tables.edge)
-        value[i] = _one_sequence(*given, i, out(p), edges[p])
-    gradient = _added_up(crew, problem, prepared, singles, firsts, edges)
+        value[i] = _one_sequence(*given, i, out, edges)
+
+    # Hardly ever: the scores of a sequence are too far apart for the kernel.
+    gradient = _summed(
+        crew,
+        problem,
+        prepared,
+        weights,
+        part,
+        lambda: np.flatnonzero(np.isnan(value)).tolist(),
+        one,
+    )
     return {"value": float(value.sum()), "gradient": gradient}
 
 
@@ -174,26 +202,20 @@ def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: boo
     assert mean
     assert has_diagonal(problem)
     layout, truth, prepared = problem.pairs, shard.truth, plan_of(shard, problem, crew.run)
-    plan, parts, K = prepared.plan, prepared.parts, layout.labels
+    plan, parts = prepared.plan, prepared.parts
     squared = plan._replace(
         row_values=plan.row_values**2, pair_values=plan.pair_values**2, root=plan.root**2
     )
     weights, tables = read_weights(problem, stamp.w, crew.run), transitions(problem, stamp.w)
     weight, cost, cost_scale = _importance(truth, layout)
-    singles = np.zeros(layout.slots, layout.dtype)
-    firsts, edges = np.zeros((len(parts), layout.width)), np.zeros((len(parts), K, K))
 
-    def part(p: int) -> None:
-        prepared.tables[p], prepared.light[p] = 0.0, 0.0
-        memory = prepared.tables[p], prepared.light[p], layout.codes, singles
-        out = Weights(*memory, weights.base, firsts[p], weights.last)
+    def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.curvatures(
             plan, squared, weights, tables, truth.labels, cost, cost_scale, prepared.offsets, *parts[p],
-            weight, out, edges[p], layout.lanes,
+            weight, out, edges, layout.lanes,
         )  # fmt: skip
 
-    crew.run(part, len(parts))
-    return {"diagonal": _added_up(crew, problem, prepared, singles, firsts, edges)}
+    return {"diagonal": _summed(crew, problem, prepared, weights, part)}
 
 
 def _one_sequence(
@@ -264,21 +286,14 @@ def _evaluate_by_paths(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp)
     M, Mt = edge.ravel(), np.ascontiguousarray(edge.T).ravel()
     weight, cost, cost_scale = _importance(truth, layout)
     parts, value = prepared.parts, np.zeros(len(prepared.offsets) - 1)
-    singles = np.zeros(layout.slots, layout.dtype)
-    firsts = np.zeros((len(parts), layout.width))
-    edges = np.zeros((len(parts), layout.labels, layout.labels))
 
-    def part(p: int) -> None:
-        prepared.tables[p], prepared.light[p] = 0.0, 0.0
-        memory = prepared.tables[p], prepared.light[p], layout.codes, singles
-        out = Weights(*memory, weights.base, firsts[p], weights.last)
+    def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.max_loss(
             prepared.plan, weights, M, Mt, truth.labels, cost, cost_scale, prepared.offsets, *parts[p],
-            weight, out, edges[p], value, layout.lanes,
+            weight, out, edges, value, layout.lanes,
         )  # fmt: skip
 
-    crew.run(part, len(parts))
-    gradient = _added_up(crew, problem, prepared, singles, firsts, edges)
+    gradient = _summed(crew, problem, prepared, weights, part)
     return {"value": float(value.sum()), "gradient": gradient}
 
 
@@ -290,31 +305,23 @@ def _refuse_sets(truth: Truth) -> None:
 def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     """``evaluate`` for any loss and order: scores of a part, what the loss makes of them, and back."""
     layout, prepared = problem.pairs, plan_of(shard, problem, crew.run)
-    parts, K = prepared.parts, layout.labels
-    weights = layout.weights(stamp.w, run=crew.run)
+    weights, values = layout.weights(stamp.w, run=crew.run), np.zeros(len(prepared.parts))
     _refuse_sets(shard.truth)
-    singles = np.zeros(layout.slots, layout.dtype)
-    firsts = np.zeros((len(parts), layout.width))
-    edges = np.zeros((len(parts), layout.edge_features, layout.states, K))
 
-    def part(p: int) -> float:
-        prepared.tables[p], prepared.light[p], value = 0.0, 0.0, 0.0
-        memory = prepared.tables[p], prepared.light[p], layout.codes, singles
-        out = Weights(*memory, weights.base, firsts[p], weights.last)
-        for some in blocks_of(layout, prepared.offsets, *parts[p]):
+    def part(p: int, out: Weights, edges: Floats) -> None:
+        for some in blocks_of(layout, prepared.offsets, *prepared.parts[p]):
             scores, truth = _block(shard, problem, prepared, weights, stamp.w, some)
             edge = None if scores.edge is None else np.zeros(scores.edge.shape)
             residual = Scores(np.empty_like(scores.node), edge, scores.offsets)
-            value += float(problem.loss.evaluate(problem.space, scores, truth, residual).sum())
+            losses = problem.loss.evaluate(problem.space, scores, truth, residual)
+            values[p] += float(losses.sum())
             given = (shard.truth.labels, prepared.offsets, *some)
             tagging.part_adjoint(prepared.plan, out, *given, residual.node, layout.lanes)
             if residual.edge is not None:
-                _add_edges(shard, some, residual.edge, edges[p])
-        return value
+                _add_edges(shard, some, residual.edge, edges)
 
-    value = sum(crew.run(part, len(parts)))
-    gradient = _added_up(crew, problem, prepared, singles, firsts, edges)
-    return {"value": value, "gradient": gradient}
+    gradient = _summed(crew, problem, prepared, weights, part)
+    return {"value": sum(values.tolist()), "gradient": gradient}
 
 
 def blocks_of(layout: Pairs, offsets: Ints, first: int, last: int) -> list[tuple[int, int]]:
@@ -388,24 +395,51 @@ def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: f
     return {"conjugate": sum(crew.run(part, len(prepared.parts)))}
 
 
-def _added_up(
-    crew: Crew, problem: Problem, prepared: Prepared, singles: Floats, firsts: Floats, edges: Floats
+Part = Callable[[int, Weights, Floats], None]
+"""What the sequences of a part, or one of them, add to weights and to tables of transitions."""
+
+
+def _summed(
+    crew: Crew,
+    problem: Problem,
+    prepared: Prepared,
+    weights: Weights,
+    part: Part,
+    left: Callable[[], list[int]] = list,
+    one: Part | None = None,
 ) -> Floats:
-    """The gradient, from those of the parts."""
-    layout = problem.pairs
+    """The gradient: Σ over the parts, in their order; at last ``one`` of each sequence that they ``left``."""
+    layout, count = problem.pairs, len(prepared.parts)
     light, pairs, once, start, _ = layout.bounds
-    gradient = np.empty(layout.size)
-    rows = ranges(len(layout.heavy) - 1, 16)
-    some = ranges(light, 16)
+    gradient, singles = np.zeros(layout.size), np.zeros(layout.slots, layout.dtype)
+    tables = (layout.edge_features, layout.states, layout.labels)
+    edges = np.zeros((count + 1, *((layout.labels,) * 2 if _fusible(problem) else tables)))
+    firsts = np.zeros((count + 1, layout.width))
 
-    def collected(i: int) -> None:
+    def add(memory: tuple[Floats, Floats]) -> None:
+        table, listed = memory
         attributes.collect(
-            prepared.tables, layout.heavy, layout.heavy_codes, *rows[i], layout.width, gradient[light:pairs]
-        )  # fmt: skip
-        low, high = some[i]
-        prepared.light[:, low:high].sum(axis=0, out=gradient[low:high])
+            table, layout.heavy, layout.heavy_codes, layout.width, gradient[light:pairs]
+        )
+        gradient[:light] += listed
+        prepared.spare.append(memory)
 
-    crew.run(collected, len(rows))
+    adding = InOrder(add)
+
+    def out(p: int, memory: tuple[Floats, Floats]) -> Weights:
+        return Weights(*memory, layout.codes, singles, weights.base, firsts[p], weights.last)
+
+    def piece(p: int) -> None:
+        memory = prepared.memory(layout)
+        part(p, out(p, memory), edges[p])
+        adding.give(p, memory)
+
+    crew.run(piece, count)
+    if one is not None and (others := left()):
+        memory = prepared.memory(layout)
+        for i in others:
+            one(i, out(count, memory), edges[count])
+        adding.give(count, memory)
     gradient[pairs:once] = singles
     if layout.start:
         gradient[once:start] = firsts.sum(axis=0)[: layout.labels]

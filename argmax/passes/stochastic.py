@@ -115,12 +115,9 @@ class Walk:
         weights, edge = self.weights, self.edge
         layout, K, P = self.layout, self.layout.labels, self.layout.width
         light, pairs, once, start, _ = layout.bounds
-        w = np.empty(layout.size)
+        w = np.zeros(layout.size)
         w[:light], w[pairs:once] = weights.light, weights.once
-        rows = len(layout.heavy) - 1
-        attributes.collect(
-            weights.table[None, :], layout.heavy, layout.heavy_codes, 0, rows, P, w[light:pairs]
-        )
+        attributes.collect(weights.table, layout.heavy, layout.heavy_codes, P, w[light:pairs])
         if layout.start:
             first = weights.first[:K].astype(float)
             w[once:start] = np.where(np.isfinite(first), first, 0.0)

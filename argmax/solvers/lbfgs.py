@@ -70,6 +70,7 @@ class LBFGS(Solver):
             pairs.restore(kept)
         else:
             precondition.refresh(point, mean=bool(start.any()) and state is not None)
+        del start  # long, perhaps, and the point has its own
         while not report.reached(point, lambda: {**precondition.values(), **pairs.values()}):
             if report.promising(point):
                 point = point if point.settled else objective.settled(point.w, point.stamp)

@@ -56,7 +56,7 @@ def by_hand(F, w):
     """C Σ s_i loss_i, one path after the other."""
     layout, shard, space = F.problem.pairs, F.shards[0], F.problem.space
     rows, offsets, truth = shard.structures.rows, shard.structures.offsets, shard.truth
-    plain, v = layout.unfolded(w, rows, truth.labels)
+    plain, v = layout.unfolded(w)
     parts, k = plain.named(v), layout.labels
     coef, rules = parts["coef"].toarray(), space.constraints
     total = 0.0
@@ -188,8 +188,7 @@ def test_the_same_bits_for_any_number_of_threads(name, monkeypatch):
 def solved(F):
     report = solvers.Report(tol=1e-13, max_iter=2000)
     solution = solvers.LBFGS(warmup=0).minimise(F, np.zeros(F.size), report)
-    rows, labels = F.shards[0].structures.rows, F.shards[0].truth.labels
-    layout, w = F.problem.pairs.unfolded(solution.w, rows, labels)
+    layout, w = F.problem.pairs.unfolded(solution.w)
     return solution.objective, layout.named(w)
 
 
@@ -343,7 +342,7 @@ def test_the_perceptron_folds_what_its_updates_share():
         solution = solvers.Perceptron(seed=1).minimise(
             F, np.zeros(F.size), solvers.Report(max_iter=4)
         )
-        layout, w = F.problem.pairs.unfolded(solution.w, rows, labels)
+        layout, w = F.problem.pairs.unfolded(solution.w)
         found.append(layout.named(w)["coef"].toarray())
     np.testing.assert_allclose(found[0], found[1], atol=1e-5)
     assert np.abs(found[0]).max() > 0.1
@@ -418,10 +417,9 @@ def test_partial_fit_of_a_log_loss_learns():
 
 def test_folding_is_undone_and_done_again():
     F = case("folded")
-    rows, labels = F.shards[0].structures.rows, F.shards[0].truth.labels
     layout, w = F.problem.pairs, np.random.default_rng(17).standard_normal(F.size)
     assert layout.slots
-    plain, v = layout.unfolded(w, rows, labels)
+    plain, v = layout.unfolded(w)
     named = plain.named(v)
-    again = layout.folded(named["coef"].T, named["start"], named["edges"], rows, labels)
+    again = layout.folded(named["coef"].T, named["start"], named["edges"])
     np.testing.assert_allclose(again, w, rtol=1e-12)
