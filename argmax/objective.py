@@ -38,7 +38,10 @@ SMALL_WORK = 100_000
 """Multiply-adds of a pass that costs next to nothing."""
 
 RANGE = 2**17
-"""Weights worked on together: enough to be worth a thread, and with a few vectors still in the cache."""
+"""Weights from which on threads share the arithmetic on them."""
+
+PIECE = 2**15
+"""Weights worked on together then: enough to be worth a call, few enough that what is between is small."""
 
 
 @final
@@ -160,10 +163,11 @@ class Objective:
         """
         free, size = self.problem.layout.free, self.size
         parts = [(0, free.start), (free.stop, size)] if penalised else [(0, size)]
+        step = PIECE if size > RANGE else RANGE
         ranges = [
             slice(a, b)
             for first, last in parts
-            for a, b in pairwise([*range(first, last, RANGE), last])
+            for a, b in pairwise([*range(first, last, step), last])
         ]
         return self.engine.share(lambda i: piece(ranges[i]), len(ranges))
 

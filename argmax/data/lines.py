@@ -40,7 +40,7 @@ class Lines:
     def of(text: bytes, tabs: bool) -> Lines:
         """Fields lie between tabs, and may be empty; or between runs of spaces and tabs."""
         data = np.frombuffer(bytearray(text), np.uint8)  # kernels want what can be written
-        if not tabs and by_kernel(len(data)):
+        if not tabs and len(data) < 2**31 and by_kernel(len(data)):
             from ..kernels import lines
 
             return Lines(data, *lines.between_blanks(data, *lines.count_lines(data)))

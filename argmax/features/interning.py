@@ -54,5 +54,6 @@ def spans(data: NDArray[np.uint8], starts: Ints, stops: Ints) -> Strings:
     if by_kernel(PYTHON_COST * len(starts)):
         from ..kernels import text
 
-        return Strings(*text.gathered(writable(data), starts, stops))
+        wide = (np.asarray(bounds, np.int64) for bounds in (starts, stops))
+        return Strings(*text.gathered(writable(data), *wide))
     return joined([data[a:b].tobytes() for a, b in zip(starts, stops, strict=True)])

@@ -40,10 +40,10 @@ def count_lines(data):
 def between_blanks(data, lines, fields):
     """Returned begins, first, starts and stops of fields between runs of spaces and tabs.
 
-    Given how many lines and fields there are.
+    Given how many lines and fields there are; and no more than 2³¹ bytes.
     """
     begins, first = np.empty(lines, np.int64), np.empty(lines + 1, np.int64)
-    starts, stops = np.empty(fields + 1, np.int64), np.empty(fields + 1, np.int64)
+    starts, stops = np.empty(fields + 1, np.int32), np.empty(fields + 1, np.int32)
     line, field, inside = 0, 0, False
     begins[:1], first[0] = 0, 0
     for t in range(len(data)):

@@ -172,12 +172,12 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.log_loss(
             plan, weights, tables, truth.labels, allowed, cost, cost_scale, prepared.offsets, *parts[p],
-            weight, out, edges, value, layout.lanes,
+            weight, out, edges[0], value, layout.lanes,
         )  # fmt: skip
 
     def one(i: int, out: Weights, edges: Floats) -> None:
         given = (shard, problem, prepared, weights, tables.edge)
-        value[i] = _one_sequence(*given, i, out, edges)
+        value[i] = _one_sequence(*given, i, out, edges[0])
 
     # Hardly ever: the scores of a sequence are too far apart for the kernel.
     gradient = _summed(
@@ -212,7 +212,7 @@ def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: boo
     def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.curvatures(
             plan, squared, weights, tables, truth.labels, cost, cost_scale, prepared.offsets, *parts[p],
-            weight, out, edges, layout.lanes,
+            weight, out, edges[0], layout.lanes,
         )  # fmt: skip
 
     return {"diagonal": _summed(crew, problem, prepared, weights, part)}
@@ -290,7 +290,7 @@ def _evaluate_by_paths(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp)
     def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.max_loss(
             prepared.plan, weights, M, Mt, truth.labels, cost, cost_scale, prepared.offsets, *parts[p],
-            weight, out, edges, value, layout.lanes,
+            weight, out, edges[0], value, layout.lanes,
         )  # fmt: skip
 
     gradient = _summed(crew, problem, prepared, weights, part)
@@ -412,8 +412,8 @@ def _summed(
     layout, count = problem.pairs, len(prepared.parts)
     light, pairs, once, start, _ = layout.bounds
     gradient, singles = np.zeros(layout.size), np.zeros(layout.slots, layout.dtype)
-    tables = (layout.edge_features, layout.states, layout.labels)
-    edges = np.zeros((count + 1, *((layout.labels,) * 2 if _fusible(problem) else tables)))
+    states = layout.states or layout.labels  # kernels fill a table also where nobody asks for it
+    edges = np.zeros((count + 1, layout.edge_features, states, layout.labels))
     firsts = np.zeros((count + 1, layout.width))
 
     def add(memory: tuple[Floats, Floats]) -> None:

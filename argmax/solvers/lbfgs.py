@@ -31,14 +31,19 @@ from .report import Report
 
 __all__ = ["LBFGS"]
 
+SCALED = 4
+"""Pairs at least, where the curvature of single weights is known: six save one pass of twenty-four, to a part
+in a hundred thousand (chunks of CoNLL-2000), and pairs are the largest thing that a fit has."""
+
 
 @final
 class LBFGS(Solver):
     """Preconditioned limited-memory BFGS: the choice for dense rows.
 
-    ``memory`` pairs are kept (None: as many as fit into a megabyte, 6 to 20); ``refresh`` lists the
-    iterations after which the preconditioner is formed anew from the mean curvature. A fit of sequences
-    that starts at zero takes ``warmup`` stochastic passes first, where it can (see ``averaged.py``).
+    ``memory`` pairs are kept (None: as many as fit into a megabyte, 6 to 20; of sequences 4 at least);
+    ``refresh`` lists the iterations after which the preconditioner is formed anew from the mean curvature. A
+    fit of sequences that starts at zero takes ``warmup`` stochastic passes first, where it can (see
+    ``averaged.py``).
 
     >>> from argmax import SoftmaxRegression, solvers
     >>> from sklearn.datasets import load_wine
@@ -62,9 +67,8 @@ class LBFGS(Solver):
             start = averaged_start(objective, start, self.warmup, report)
         objective, point, kept = begin(self, objective, start, report, state)
         precondition = Preconditioner(objective)
-        memory = self.memory or min(20, max(6, 2**20 // (16 * objective.size)))
         plain = precondition.kind == "none"
-        pairs = self._products(point, memory) if plain else Pairs(precondition, memory)
+        pairs = self._products(point) if plain else Pairs(precondition, self._memory(objective, 6))
         if kept:
             precondition.restore(kept)
             pairs.restore(kept)
@@ -93,7 +97,11 @@ class LBFGS(Solver):
         point = polish(objective, point, report, precondition)
         return report.solution(objective, point, self.name, state=True)
 
-    def _products(self, point: Point, memory: int) -> Products:
+    def _memory(self, objective: Objective, least: int) -> int:
+        """How many pairs are kept."""
+        return self.memory or min(20, max(least, 2**20 // (16 * objective.size)))
+
+    def _products(self, point: Point) -> Products:
         """Pairs for long weights, scaled by the curvature at the start where it has something to say.
 
         After stochastic passes that saves two passes in three to a part in a thousand, half of them to one
@@ -103,9 +111,11 @@ class LBFGS(Solver):
         objective = point.objective
         known = passes.has_diagonal(objective.problem) and objective.l2 > 0
         if not known or not point.w.any():
-            return Products(objective, memory)
-        curvature = objective.fold(passes.diagonal, point.stamp, True)["diagonal"]
-        return Products(objective, memory, objective.C * curvature + objective.l2)
+            return Products(objective, self._memory(objective, 6))
+        diagonal = objective.fold(passes.diagonal, point.stamp, True)["diagonal"]
+        diagonal *= objective.C
+        diagonal += objective.l2
+        return Products(objective, self._memory(objective, SCALED), diagonal)
 
     def _step(self, objective: Objective, point: Point, pairs: Pairs | Products) -> Point | None:
         direction = pairs.direction(point.gradient)
