@@ -15,16 +15,50 @@ import shutil
 from pathlib import Path
 from typing import Any, final
 
-from ..errors import CannotWrite, ModelFileError
+from ..errors import CannotWrite, InvalidInput, ModelFileError
 from ..persist import Checkpoint, check_writable, container
 from ..persist.checked import Room
 from ..persist.estimator import estimator_parts, rebuilt_estimator
 
-__all__ = ["Journal"]
+__all__ = ["Journal", "check_outputs", "journal_for"]
 
 KIND = "run"
 EVERY = 15.0
 """Seconds between two states of a fit."""
+
+
+def journal_for(options: Any, named: str, **told: Any) -> Journal:
+    """The record of this run, if one is asked for. ``named`` options and what is ``told`` decide its model."""
+    if options.checkpoint is None:
+        if options.resume:
+            raise InvalidInput("--resume needs --checkpoint FILE: where shall it go on from?")
+        return Journal(None)
+    given = {name: getattr(options, name) for name in named.split()}
+    return Journal(options.checkpoint, options.resume, given | told)
+
+
+def check_outputs(options: Any, overwrite: bool, *inputs: str | None) -> None:
+    """Refuse, before any work, paths that could not be written to after it."""
+    paths = [
+        options.data,
+        options.output,
+        options.report,
+        options.checkpoint,
+        options.test,
+        *inputs,
+    ]
+    given = [os.path.abspath(path) for path in paths if path and path != "-"]
+    if len(set(given)) < len(given):
+        raise InvalidInput(
+            "data, test, templates, model, report and checkpoint must be different files."
+        )
+    if options.resume and not overwrite and os.path.exists(options.output):
+        raise CannotWrite(
+            f"{options.output!r} exists, and there is no {options.checkpoint!r} to go on from: the run has "
+            "ended. Pass --force to train anew."
+        )
+    for path in filter(None, (options.output, options.report)):
+        check_writable(path, overwrite=overwrite)
 
 
 @final
@@ -73,6 +107,11 @@ class Journal:
         """A trial is done: the model it gave, and the best so far."""
         self.trials.append((C, loss))
         self._done({"last": last, "best": best})
+
+    def scored(self, C: float, score: float) -> None:
+        """A trial is done whose weights nobody goes on from."""
+        self.trials.append((C, score))
+        self._done({})
 
     def climbed(self, C: float, last: Any) -> None:
         """A fit on all rows is done that leads to the next."""

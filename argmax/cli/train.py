@@ -12,18 +12,17 @@ from typing import Any, final
 from sklearn.pipeline import Pipeline
 
 from .. import losses
-from ..data import Source
-from ..errors import CannotWrite, InvalidInput
+from ..errors import InvalidInput
 from ..estimators.learner import FINE
 from ..features import Table
-from ..persist import check_writable, save
+from ..persist import save
 from ..report.page import prepare
 from .account import Account
 from .console import Console, count
 from .fitting import Fitted, cluster, fit
 from .held import Held, read_held
 from .importing import meanwhile
-from .journal import Journal
+from .journal import Journal, check_outputs, journal_for
 from .label_sets.reading import target_of as several_labels
 from .material import Material, gathered, looked_through
 from .models import folded
@@ -34,6 +33,9 @@ from .settings import feature_options, memory_limit, penalty, test_share
 from .splitting import HeldOut
 
 __all__ = ["Options", "run"]
+
+DECIDING = "kinds features read loss C tol test seed time_limit calibrate"
+"""The options that decide which model comes out."""
 
 
 @final
@@ -79,9 +81,10 @@ def run(console: Console, **given: Any) -> int:
     share, C, loss = test_share(options.test), penalty(options.C), losses.get(options.loss)
     table = feature_options(options.features)
     target = target_of(source, options.target)
-    journal = _journal(options, source, target)
+    told = {"data": source.digest, "target": target} if options.checkpoint else {}
+    journal = journal_for(options, DECIDING, **told)
     overwrite = options.force or journal.resumed
-    _check_outputs(options, overwrite)
+    check_outputs(options, overwrite)
     journal.begin()
     limit = memory_limit(options.memory)
     material = gathered(source, target, HeldOut(share or 0.0, options.seed), limit, console)
@@ -119,33 +122,6 @@ def _calibrated(rows: Rows, fitted: Fitted, console: Console) -> Any:
     from .calibrating import calibrated
 
     return calibrated(rows, fitted, console)
-
-
-def _journal(options: Options, source: Source, target: str) -> Journal:
-    """The record of this run, if one was asked for."""
-    if options.checkpoint is None:
-        if options.resume:
-            raise InvalidInput("--resume needs --checkpoint FILE: where shall it go on from?")
-        return Journal(None)
-    named = "kinds features read loss C tol test seed time_limit calibrate"
-    told = {name: getattr(options, name) for name in named.split()}
-    told |= {"data": source.digest, "target": target}
-    return Journal(options.checkpoint, options.resume, told)
-
-
-def _check_outputs(options: Options, overwrite: bool) -> None:
-    """Refuse, before any work, paths that could not be written to after it."""
-    paths = [options.data, options.output, options.report, options.checkpoint, options.test]
-    given = [os.path.abspath(path) for path in paths if path and path != "-"]
-    if len(set(given)) < len(given):
-        raise InvalidInput("data, test, model, report and checkpoint must be different files.")
-    if options.resume and not overwrite and os.path.exists(options.output):
-        raise CannotWrite(
-            f"{options.output!r} exists, and there is no {options.checkpoint!r} to go on from: the run has "
-            "ended. Pass --force to train anew."
-        )
-    for path in filter(None, (options.output, options.report)):
-        check_writable(path, overwrite=overwrite)
 
 
 def _test_rows(options: Options, material: Material, console: Console) -> Held:

@@ -232,6 +232,11 @@ class Conll:
         return self._form.format
 
     @property
+    def digest(self) -> str | None:
+        """SHA-256 of the file; None for a pipe."""
+        return self._origin.digest()
+
+    @property
     def streams(self) -> bool:
         """Whether it is a pipe that is read as it comes."""
         return self._origin.bytes is None

@@ -199,8 +199,6 @@ class Tagger(SequenceModel):
             objective = self._objective(given, settings)
             del given
             layout = objective.problem.pairs
-            if isinstance(settings.engine, engines.Threads):
-                _settle(objective, settings.engine.run)
             listeners, watch = list(self.callbacks or ()), None
             if held is not None:
                 patience = checks.positive_integer("n_iter_no_change", self.n_iter_no_change)
@@ -210,6 +208,8 @@ class Tagger(SequenceModel):
             report = self._report(listeners)
             start, state = self._start(layout)
             state = resuming.found(self.callbacks or (), objective, settings.solver) or state
+            if isinstance(settings.engine, engines.Threads):
+                _settle(objective, settings.engine.run)
             try:
                 solution = settings.solver.minimise(objective, start, report, state)
             except KeyboardInterrupt:

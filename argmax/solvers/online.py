@@ -25,6 +25,11 @@ def check_online(solver: str, loss: str, objective: Objective, penalised: bool =
         raise Unsupported(f"solver {solver!r} belongs to loss={loss!r} of SequenceTagger.")
     if penalised and (objective.l1 or not objective.l2):
         raise Unsupported(f"loss={loss!r} needs penalty='l2' and a finite C, or use loss='log'.")
+    if not objective.random_access:
+        raise Unsupported(
+            f"loss={loss!r} learns from single sequences in the memory of this process. Use loss='log' on a "
+            "cluster, or engine=None."
+        )
     if len(objective.shards) > 1:
         raise Unsupported(f"solver {solver!r} needs all sequences in one shard. Use loss='log'.")
     if objective.shards[0].truth.allowed is not None:

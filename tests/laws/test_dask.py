@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from argmax import SequenceTagger
+from argmax.data import corpus
 from argmax.engines import Dask, Held, Stored, remote
 from argmax.engines import shards as sizes
 from argmax.engines.base import BRANCHES
+from argmax.errors import Unsupported
+from argmax.features import Templates
 from argmax.records import Truth
 from tests.laws import fits
 from tests.laws.fits import bits, data
@@ -109,3 +113,30 @@ def test_every_penalty(engine, penalty):
     X, y = data("float64", 3, 100, 8)
     options = {"penalty": penalty, "C": 1e-3}
     assert bits(fit(1e3 * X, y, engine=engine, **options)) == bits(fit(1e3 * X, y, **options))
+
+
+# Sequences
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"loss": "softmax_margin"}, {"order": 2}, {"C": 0.1, "penalty": "l1"}]
+)
+def test_sequences_are_sent(engine, options):
+    tokens = corpus.sentences(60)
+    words, labels = tokens.sequences("word"), tokens.sequences("pos")
+    here, there = (
+        SequenceTagger(Templates(["word[0]", "word[-1]"]), tol=0.1, engine=place, **options).fit(
+            words, labels
+        )
+        for place in (None, engine)
+    )
+    assert here.solution_.objective == there.solution_.objective
+    assert np.array_equal(here.transitions_, there.transitions_)
+    assert (here.coef_ != there.coef_).nnz == 0
+    assert here.predict(words) == there.predict(words)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "perceptron"])
+def test_losses_that_visit_single_sequences_refuse_a_cluster(engine, loss):
+    with pytest.raises(Unsupported, match="single"):
+        SequenceTagger(loss=loss, engine=engine).fit([["a", "b"], ["b"]], [["A", "B"], ["B"]])

@@ -79,7 +79,7 @@ class Account:
         share = "" if os.path.exists(self.options.test) else self.options.test
         return (self.options.data, float(share)) if share else (self.options.test, 0.0)
 
-    def write_report(self, console: Console) -> None:
+    def write_report(self, overwrite: bool, console: Console) -> None:
         """One HTML page, unless it was not wanted or there is nothing to judge by."""
         options = self.options
         if not options.report or self.found is None:
@@ -97,7 +97,7 @@ class Account:
                 commands=[options.typed],
                 setup=setup(options.output, path, self.label, share, options.seed, options.read),
             )
-            write(options.report, page, overwrite=options.force)
+            write(options.report, page, overwrite=overwrite)
             self.reported = options.report
             stage.done = "Judged and reported"
 

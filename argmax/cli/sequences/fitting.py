@@ -18,6 +18,7 @@ from ...errors import InvalidInput, NotConverged
 from ...estimators import SequenceTagger
 from ...features import Tokens
 from ..console import Console, Stage
+from ..journal import Journal
 from .parts import held_out, without
 from .survey import scheme_of
 
@@ -70,6 +71,7 @@ def fit(
     C: float | None,
     seed: int,
     limit: float | None,
+    journal: Journal,
     console: Console,
 ) -> Fitted:
     """Fit on all sequences. ``limit`` is in seconds, for everything together."""
@@ -79,17 +81,19 @@ def fit(
     # The perceptron has no C, and few sequences give nothing to choose it by.
     if C is None and losses.get(tagger.loss).name != "perceptron" and held.sum() >= FEWEST:
         with console.stage("Choosing C") as stage:
-            choice = _chosen(tokens.take(~held), tokens.take(held), label, tagger, limit, stage)
+            parts = tokens.take(~held), tokens.take(held)
+            choice = _chosen(*parts, label, tagger, limit, journal, stage)
             stage.done = f"Chose C = {choice.C:g} of {len(choice.trials)} tried"
         taken["choose C"] = stage.seconds
     final = copy.copy(tagger)
     with console.stage("Fitting") as stage:
         left = None if limit is None else max(0.0, limit - (time.monotonic() - began))
-        final.set_params(C=_value(C, choice), time_limit=left, callbacks=[_follower(stage, "")])
+        callbacks = [*journal.keeper(), _follower(stage, "")]
+        final.set_params(C=_value(C, choice), time_limit=left, callbacks=callbacks)
         fit_on(final, tokens, label)
         stage.done = f"Fitted {len(tokens):,} sequences"
     taken["fit"] = stage.seconds
-    final.set_params(callbacks=None, time_limit=None)
+    final.set_params(callbacks=None, engine=None, time_limit=None)
     return Fitted(final, choice, taken)
 
 
@@ -98,23 +102,29 @@ def _value(C: float | None, choice: Choice | None) -> float:
 
 
 def _chosen(
-    learn: Tokens, judge: Tokens, label: str, tagger: Any, limit: float | None, stage: Stage
+    learn: Tokens,
+    judge: Tokens,
+    label: str,
+    tagger: Any,
+    limit: float | None,
+    journal: Journal,
+    stage: Stage,
 ) -> Choice:
-    """The C of the best score; of equals the smaller one."""
+    """The C of the best score; of equals the smaller one. The journal knows trials of an earlier run."""
     began, truth = time.monotonic(), judge.sequences(label)
     name, measure = MEASURES[scheme_of(str(v) for labels in truth for v in labels) is not None]
-    model, trials = copy.copy(tagger), list[tuple[float, float]]()
-    for C in GRID:
+    model, trials = copy.copy(tagger), journal.trials
+    for C in GRID[len(trials) :]:
         left = None if limit is None else TIME * limit - (time.monotonic() - began)
         if trials and ((left is not None and left <= 0) or _is_over(trials)):
             break
         stage.update(f"C = {C:g}")
-        callback = _follower(stage, f"C = {C:g}, ")
-        model.set_params(C=C, tol=LOOSE, time_limit=left, callbacks=[callback])
+        callbacks = [*journal.keeper(), _follower(stage, f"C = {C:g}, ")]
+        model.set_params(C=C, tol=LOOSE, time_limit=left, callbacks=callbacks)
         fit_on(model, learn, label)
-        trials.append((C, measure(truth, model.predict(without(judge, label)))))
+        journal.scored(C, measure(truth, model.predict(without(judge, label))))
     best = max(trials, key=lambda trial: trial[1])[0]
-    return Choice(best, name, trials)
+    return Choice(best, name, list(trials))
 
 
 def _is_over(trials: list[tuple[float, float]]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -13,9 +12,11 @@ from ...estimators.learner import FINE
 from ...features import Templates, Tokens
 from ...features.templates.language import parse_all
 from ...features.templates.windows import Plan
-from ...persist import check_writable, save
+from ...persist import save
 from ..console import Console, count
 from ..findings import ERROR, Finding, in_order
+from ..fitting import cluster
+from ..journal import Journal, check_outputs, journal_for
 from ..outcome import NOT_CONVERGED, OK
 from ..settings import penalty, template_options, test_share
 from .account import Account
@@ -50,6 +51,9 @@ class Options:
     test: str = "0.2"
     seed: int = 0
     time_limit: float | None = None
+    checkpoint: str | None = None
+    resume: bool = False
+    cluster: str | None = None
     calibrate: bool = False
     force: bool = False
     typed: str = ""
@@ -60,11 +64,14 @@ def run(console: Console, **given: Any) -> int:
     """Read, split, choose C, fit, judge, write; the exit code is 3 if the certificate is not met."""
     options = Options(**given)
     share, C = test_share(options.test), penalty(options.C)
-    _check_outputs(options)
     source = opened(options.data, options.read)
     label = target_of(source, options.target)
     columns = columns_for(source, label)
     templates = _templates(options, source, columns, label)
+    journal = _journal(options, source, label, templates)
+    overwrite = options.force or journal.resumed
+    check_outputs(options, overwrite, options.templates)
+    journal.begin()
     survey, seconds = _read(source, columns, label, console)
     findings = _looked_through(survey, console)
     tokens = survey.tokens
@@ -73,30 +80,32 @@ def run(console: Console, **given: Any) -> int:
     if share is None:
         test = opened(options.test, options.read).read([*columns, label])
     tagger = _tagger(options, templates, survey, console)
-    fitted = fit(learn, label, tagger, C, options.seed, options.time_limit, console)
+    with cluster(options.cluster) as engine:
+        tagger.engine = engine
+        fitted = fit(learn, label, tagger, C, options.seed, options.time_limit, journal, console)
     model: Any = fitted.tagger
     if options.calibrate:
         from .calibrating import calibrated
 
         model = calibrated(learn, label, fitted, options.seed, console)
-    save(model, options.output, overwrite=options.force)
+    save(model, options.output, overwrite=overwrite)
     found = judged(model, test, columns[0], label, console)
     seconds |= fitted.seconds
     tried = model.selection_.log_loss if options.calibrate else None
     account = Account(options, source, survey, findings, learn, fitted, found, seconds, tried)
-    account.write_report(console)
+    account.write_report(overwrite, console)
+    journal.close()
     account.show(console)
     return OK if fitted.tagger.solution_.status in FINE else NOT_CONVERGED
 
 
-def _check_outputs(options: Options) -> None:
-    """Refuse, before any work, paths that could not be written to after it."""
-    paths = [options.data, options.output, options.report, options.test, options.templates]
-    given = [os.path.abspath(path) for path in paths if path and path != "-"]
-    if len(set(given)) < len(given):
-        raise InvalidInput("data, test, templates, model and report must be different files.")
-    for path in filter(None, (options.output, options.report)):
-        check_writable(path, overwrite=options.force)
+def _journal(options: Options, source: Conll, label: str, templates: Templates) -> Journal:
+    """The record of this run, if one was asked for."""
+    if options.checkpoint is None:
+        return journal_for(options, "")
+    told = {"data": source.digest, "target": label, "templates": list(templates.templates)}
+    named = "features read loss constraints C tol test seed time_limit calibrate"
+    return journal_for(options, named, **told)
 
 
 def _templates(options: Options, source: Conll, columns: list[str], label: str) -> Templates:

@@ -2,13 +2,16 @@
 
 import io
 import json
+import os
 
+import numpy as np
 import pytest
 
 import argmax as library
 from argmax.calibration import CalibratedTagger
 from argmax.cli.sequences.held import sequences_of
 from argmax.data.corpus import write_sentences
+from argmax.persist import Checkpoint, load
 
 
 @pytest.fixture(scope="module")
@@ -231,6 +234,51 @@ def test_what_cannot_be_learned_from_is_an_error_that_says_where(
     assert not (tmp_path / "m").exists()
 
 
+# A run that dies
+
+
+class Crash(BaseException):
+    """As if the process had been killed."""
+
+
+def test_a_run_that_dies_goes_on_to_the_same_model(argmax, folder, tmp_path, monkeypatch):
+    def run(name, *options):
+        words = ("-o", tmp_path / name, "--report", "", "-q", *options)
+        return argmax("train", folder / "tagged.conll", *words)
+
+    def dying(after):
+        left = iter(range(after))
+
+        def kept(self, progress):
+            if next(left, None) is None:
+                raise Crash
+            self.every = 0.0
+            call(self, progress)
+
+        monkeypatch.setattr(Checkpoint, "__call__", kept)
+
+    call, kept = Checkpoint.__call__, ("--checkpoint", tmp_path / "run", "--resume")
+    assert run("whole").code == 0
+    for passes in (3, 30):
+        dying(passes)
+        with pytest.raises(Crash):
+            run("again", *kept)
+        assert (tmp_path / "run").exists()
+    other = run("again", *kept, "--seed", "5")
+    assert (other.code, "seed was 0 and is 5" in other.err) == (2, True)
+    dying(10**6)
+    assert run("again", *kept).code == 0
+    assert same(tmp_path / "whole", tmp_path / "again")
+    assert sorted(os.listdir(tmp_path)) == ["again", "whole"]
+    ended = run("again", *kept)
+    assert (ended.code, "the run has ended" in ended.err) == (2, True)
+
+
+def same(one, other):
+    """Whether two model files hold the same weights."""
+    return np.array_equal(load(one)._w, load(other)._w)
+
+
 # Tables or sequences
 
 
@@ -238,9 +286,8 @@ def test_what_cannot_be_learned_from_is_an_error_that_says_where(
     ("words", "says"),
     [
         (["--kinds", "a=text"], "--kinds is for tables"),
-        (["--cluster", "x"], "--cluster is for tables"),
+        (["--resume"], "--resume needs --checkpoint"),
         (["--memory", "1G"], "--memory is for tables"),
-        (["--checkpoint", "x"], "--checkpoint is for tables"),
         (["--read", "delimiter=,"], "--read must be"),
         (["--features", "ngrams=2"], "--features must be"),
         (["--loss", "hing"], "hing"),
