@@ -28,7 +28,7 @@ EVERY = 15.0
 
 
 def journal_for(options: Any, named: str, **told: Any) -> Journal:
-    """The record of this run, if one is asked for. ``named`` options and what is ``told`` decide its model."""
+    """The record of this run, if one is asked for: by ``named`` options and what else is ``told``."""
     if options.checkpoint is None:
         if options.resume:
             raise InvalidInput("--resume needs --checkpoint FILE: where shall it go on from?")

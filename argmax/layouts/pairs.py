@@ -286,10 +286,8 @@ class Pairs(Layout):
     def unfolded(self, w: Floats) -> tuple[Pairs, Floats]:
         """The same weights without variables for several attributes."""
         owner, (_, pairs, once, _, _) = np.flatnonzero(self.once), self.bounds
-        values, codes = np.zeros(len(owner)), np.zeros(len(owner), np.int32)
-        if self.slots:
-            values = (w[pairs:once] / self._roots())[self.folds]
-            codes = self.fold_codes[self.folds]
+        values = (w[pairs:once] / self._roots())[self.folds]
+        codes = self.fold_codes[self.folds]
         layout, listed = Pairs._of_table(
             self._table(w, owner, values, codes),
             start=self.start,
@@ -345,15 +343,15 @@ class Pairs(Layout):
                 f"the rows have {rows.width} features; the model has {self.features}."
             )
         N, some = len(rows), ranges(len(rows))
-        heavy, light = np.zeros(N + 1, np.int64), np.zeros(N + 1, np.int64)
+        rows_of, pairs_of = np.zeros(N + 1, np.int64), np.zeros(N + 1, np.int64)
         singles, lists = np.empty(N, np.int32), (self.row, self.ptr, self.once)
         run(
             lambda i: attributes.plan_sizes(
-                indptr, indices, *lists, *some[i], heavy[1:], light[1:], singles
+                indptr, indices, *lists, *some[i], rows_of[1:], pairs_of[1:], singles
             ),
             len(some),
         )
-        heavy, light = _starts(heavy), _starts(light)
+        heavy, light = _starts(rows_of), _starts(pairs_of)
         alone = singles > 0
         slot = np.where(alone, np.cumsum(alone) - 1, -1).astype(np.int32)
         shape = (int(heavy[-1]), int(light[-1])) if step else (1, 1)

@@ -103,7 +103,7 @@ def _journal(options: Options, source: Conll, label: str, templates: Templates) 
     """The record of this run, if one was asked for."""
     if options.checkpoint is None:
         return journal_for(options, "")
-    told = {"data": source.digest, "target": label, "templates": list(templates.templates)}
+    told = {"data": source.digest, "target": label, "templates": list(templates.templates or ())}
     named = "features read loss constraints C tol test seed time_limit calibrate"
     return journal_for(options, named, **told)
 
