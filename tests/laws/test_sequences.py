@@ -9,7 +9,7 @@ from argmax import CRFTagger, SequenceTagger, SoftmaxRegression, costs, engines,
 from argmax.features import Given
 from argmax.layouts import Pairs
 from argmax.objective import Objective
-from argmax.passes import Problem
+from argmax.passes import Problem, sequences
 from argmax.records import Csr, Structures, Truth
 from argmax.spaces import Chain, constraints
 
@@ -413,6 +413,21 @@ def test_partial_fit_of_a_log_loss_learns():
     for first in range(0, 200, 50):
         tagger.partial_fit(X[first : first + 50], y[first : first + 50], classes=["L0", "L1", "L2"])
     assert tagger.score(X, y) > 0.99
+
+
+def test_a_shard_that_forgot_its_rows_gives_the_same_bits():
+    given = corpus(9, (8,) * 60, 30, 3)
+    whole, settled = (objective(given, fold=True, precise=False) for _ in range(2))
+    sequences.settle(settled.shards[0], settled.problem, settled.engine.run)
+    assert settled.shards[0].structures.nodes == whole.shards[0].structures.nodes
+    assert not len(settled.shards[0].structures.rows.indices)
+    w = np.random.default_rng(0).standard_normal(whole.size)
+    for F, G in ((whole, settled), (whole.precise(), settled.precise())):
+        assert F.at(w).value == G.at(w).value
+        assert np.array_equal(F.at(w).gradient, G.at(w).gradient)
+    numbers = objective(corpus(values=True), precise=False)
+    sequences.settle(numbers.shards[0], numbers.problem, numbers.engine.run)
+    assert len(numbers.shards[0].structures.rows.indices)  # float64 may want to read them again
 
 
 def test_folding_is_undone_and_done_again():
