@@ -126,6 +126,7 @@ class _Pool:
     def _serve(self) -> None:
         while (job := self._jobs.get()) is not None:
             job()
+            del job  # while this thread waits for the next one, nothing that it held shall stay
 
     def start(
         self, work: Callable[[], None], times: int

@@ -462,5 +462,7 @@ def along(
     shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp, step: float
 ) -> Sums:
     """{"value", "slope"} of Σ s_i loss_i at w + step · v."""
-    sums = evaluate(shard, crew, problem, Stamp(stamp.w + step * line.w))
+    w = step * line.w
+    w += stamp.w
+    sums = evaluate(shard, crew, problem, Stamp(w))
     return {"value": sums["value"], "slope": float(sums["gradient"] @ line.w)}

@@ -126,8 +126,9 @@ class LBFGS(Solver):
         ahead = objective.dot(trial.gradient, direction)
         if trial.value <= point.value + DECREASE * slope and abs(ahead) <= -CURVATURE * slope:
             return trial
+        del trial  # its vectors are as long as any
         step = search(point.line(direction), point.value, slope, 0.5 if ahead > 0 else 2.0)
         if step <= 0.0:
             return None
-        following = objective.at(point.w + step * direction)
+        following = objective.at(objective.combined(1.0, point.w, step, direction))
         return following if following.value < point.value else None

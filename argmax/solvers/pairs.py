@@ -132,12 +132,18 @@ class Products:
 
     def direction(self, gradient: Floats) -> Floats:
         """−H · gradient; a step of length 1 at most, as long as nothing is known."""
+        out = np.empty_like(gradient)
         if not self._slots:
             length = self.objective.dot(gradient, gradient) ** 0.5
-            root = self._root.astype(float)
-            share = root * root if len(root) > 1 else 1.0 / max(length, 1.0)
-            return np.asarray(-share * gradient)
-        used, rows, out = 2 * len(self._slots), self._rows, np.empty_like(gradient)
+
+            def first(part: slice) -> None:
+                root = self._scale(part).astype(float)
+                share = root * root if len(self._root) > 1 else 1.0 / max(length, 1.0)
+                np.multiply(-share, gradient[part], out=out[part])
+
+            self.objective.sweep(first)
+            return out
+        used, rows = 2 * len(self._slots), self._rows
 
         def products(part: slice) -> Floats:
             return _products(rows[:used, part], gradient[part] * self._scale(part))
