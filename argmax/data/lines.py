@@ -8,8 +8,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..features.fields import between_blanks, line_begins
 from ..features.interning import spans
-from ..features.ways import by_kernel
 from ..records import Ints, Strings
 
 __all__ = ["Lines"]
@@ -40,13 +40,7 @@ class Lines:
     def of(text: bytes, tabs: bool) -> Lines:
         """Fields lie between tabs, and may be empty; or between runs of spaces and tabs."""
         data = np.frombuffer(bytearray(text), np.uint8)  # kernels want what can be written
-        if not tabs and len(data) < 2**31 and by_kernel(len(data)):
-            from ..kernels import lines
-
-            return Lines(data, *lines.between_blanks(data, *lines.count_lines(data)))
-        begins = np.append(0, np.flatnonzero(data == NEWLINE) + 1)
-        begins = begins[begins < len(data)]
-        return _between_tabs(data, begins) if tabs else _between_blanks(data, begins)
+        return _between_tabs(data) if tabs else Lines(data, *between_blanks(data))
 
     def __len__(self) -> int:
         return len(self.begins)
@@ -75,19 +69,8 @@ class Lines:
         return spans(self.data, self.starts[which], self.stops[which])
 
 
-def _between_blanks(data: NDArray[np.uint8], begins: Ints) -> Lines:
-    """``between_blanks`` of kernels/lines.py."""
-    solid = np.ones(len(data) + 2, np.bool_)
-    solid[[0, -1]] = False
-    for blank in (SPACE, TAB, NEWLINE, RETURN):
-        solid[1:-1] &= data != blank
-    edges = np.flatnonzero(solid[1:] != solid[:-1])
-    starts, stops = edges[0::2], edges[1::2]
-    first = np.append(np.searchsorted(starts, begins), len(starts))
-    return Lines(data, begins, first, starts, stops)
-
-
-def _between_tabs(data: NDArray[np.uint8], begins: Ints) -> Lines:
+def _between_tabs(data: NDArray[np.uint8]) -> Lines:
+    begins = line_begins(data)
     breaks = np.flatnonzero((data == TAB) | (data == NEWLINE))
     starts, stops = np.append(0, breaks + 1), np.append(breaks, len(data))
     line = np.append(0, np.cumsum(data[breaks] == NEWLINE))
