@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,9 @@ from .elimination import Elimination, Step, steps
 from .pairwise import Pairwise
 from .recursions import log_sum, softmax
 from .tree import Tree
+
+if TYPE_CHECKING:
+    from .messages import Relaxation
 
 __all__ = ["Graph"]
 
@@ -42,9 +45,9 @@ class Graph(Space):
         forest    max- and sum-product, exact
         narrow    elimination (a junction tree) within ``table_limit`` numbers, exact
         wide      argmax: a minimum cut where two labels attract each other, exact; else labels by messages
-                  and a bound that none exceeds (MPLP), exact where they meet; where they do not, labels
-                  that the bound leaves possible are eliminated if they fit ``table_limit``, exact too, or
-                  improved by expansion moves
+                  and a bound that none exceeds (MPLP), exact where they meet; where they do not, a search
+                  among the labellings that the bound leaves possible, exact too if it gets by with
+                  ``table_limit`` states; else improved by expansion moves
                   sums: belief propagation with Bethe's log Z; draws: a Gibbs chain
 
     ``argmax`` says how good it is by ``bound``: where it equals ``value``, the answer is exact. ``logz`` and
@@ -68,7 +71,7 @@ class Graph(Space):
         Messages are at rest when no logarithm moves further; a bound is good enough when it is within this
         share of the value.
     table_limit : int
-        Numbers that the elimination of one example may need; 0: never.
+        Numbers that the elimination of one example may need, and states of a search; 0: neither.
 
     >>> import numpy as np
     >>> from argmax.records import Scores
@@ -139,6 +142,7 @@ class Graph(Space):
         pair.answered(value)
         if len(wide):
             self._wide(pair, wide, labels, value, bound)
+            pair.answered(bound)
             if np.isneginf(value).any():
                 i = int(np.argmax(np.isneginf(value)))
                 raise NoLegalLabelling(
@@ -150,8 +154,7 @@ class Graph(Space):
     def _wide(self, pair: Pairwise, wide: Ints, labels: Ints, value: Floats, bound: Floats) -> None:
         """Fill in the answers of wide examples: by a cut, or by messages and then by expansion moves."""
         from . import cuts
-        from .messages import best
-        from .pruning import best_of_the_rest
+        from .messages import Relaxation
 
         others = []
         for i, part, nodes, _ in pair.singles(wide):
@@ -162,21 +165,40 @@ class Graph(Space):
                 others.append(i)
         if not others:
             return
-        some = np.array(others)
-        joined, places, _ = pair.take(some)
-        labels[places], value[some], bound[some], found = best(joined, self._settings())
-        belief = np.empty(pair.node.shape)
-        belief[places] = found
-        for i, part, nodes, _ in pair.singles(some[bound[some] > value[some]]):
-            rest = best_of_the_rest(part, belief[nodes], value[i], self.table_limit)
-            if rest is not None:
-                labels[nodes], value[i] = rest, part.score(rest)[0]
-                bound[i] = value[i]
-                continue
-            better = cuts.expanded(part, labels[nodes])
-            score = part.score(better)[0]
-            if score > value[i]:
-                labels[nodes], value[i] = better, min(score, bound[i])
+        relaxed = Relaxation(pair.take(np.array(others))[0], self._settings())
+        for place, (i, part, nodes, _) in enumerate(pair.singles(np.array(others))):
+            labels[nodes], top = self._relaxed(relaxed, place)
+            value[i] = part.score(labels[nodes])[0]
+            if top > value[i]:
+                better = cuts.expanded(part, labels[nodes])
+                if (score := part.score(better)[0]) > value[i]:
+                    labels[nodes], value[i] = better, min(score, top)
+            bound[i] = max(value[i], top)
+
+    def _relaxed(self, relaxed: Relaxation, i: int) -> tuple[Ints, float]:
+        """Labels of one example by messages and a search, and what others may score; −inf where none is better.
+
+        A search often ends after few sweeps, and is cheaper than more of them; where it does not, it is made
+        again after all of them, with all the room there is.
+        """
+        from .frontier import least
+        from .messages import EASY, ROUNDING
+
+        top = np.inf
+        for sweeps, limit in ((EASY, self.table_limit // 16), (self.sweeps, self.table_limit)):
+            relaxed.sweep(i, min(sweeps, self.sweeps))
+            bound, gap = relaxed.bound(i), relaxed.gap(i)
+            if gap == 0.0:
+                top = -np.inf
+                break
+            if limit:
+                most = gap + ROUNDING * (1.0 + abs(bound))
+                found, lost = least(relaxed.losses(i), most, limit)
+                if found is not None:
+                    return found, -np.inf
+                bound -= min(lost, gap)
+            top = min(top, bound)
+        return relaxed.labels[slice(*relaxed.pair.offsets[i : i + 2])], float(top)
 
     def top_k(self, scores: Scores, k: int) -> tuple[Ints, Floats]:
         """The k best answers of each example, of graphs that have exact ones.

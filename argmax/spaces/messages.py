@@ -12,10 +12,11 @@ from ..kernels import beliefs as probabilities
 from ..kernels import graphs
 from ..kernels.simd import L4, L8, L16, Lanes
 from ..records import Floats, Ints
+from .frontier import Losses
 from .pairwise import Pairwise
 from .recursions import softmax
 
-__all__ = ["Beliefs", "Settings", "beliefs", "best", "gibbs"]
+__all__ = ["ROUNDING", "Beliefs", "Relaxation", "Settings", "beliefs", "gibbs"]
 
 
 @final
@@ -79,6 +80,9 @@ SPAN = 200.0
 
 EASY = 20
 """Sweeps after which messages rest on easy graphs; the order of residuals costs twice as much."""
+
+ROUNDING = 1e-9
+"""The share of a bound that may be rounding."""
 
 MESSAGES = 1_000_000
 """Messages between two looks at the clock and the keyboard: some 50 ms."""
@@ -183,29 +187,56 @@ def _entropy(p: Floats) -> Floats:
     return np.asarray(-(p * np.log(np.where(p > 0.0, p, 1.0))).sum(axis=1))
 
 
-def best(pair: Pairwise, settings: Settings) -> tuple[Ints, Floats, Floats, Floats]:
-    """Labels (N,), their values (n,), a bound (n,) that no labelling exceeds, and the dual point (N, k)."""
-    node, tables = _finite(pair)
-    message, belief = np.zeros((len(pair.edges), 2, pair.k)), node.copy()
-    labels = np.zeros(len(node), np.intp)
-    found, around = labels.copy(), _around(pair)
-    owner = pair.example[pair.edges[:, 0]]
-    order = np.argsort(owner, kind="stable")
-    begins = np.searchsorted(owner[order], np.arange(len(pair) + 1))
-    states = np.tile([-np.inf, np.inf, 0.0], (len(pair), 1))
-    for i, (first, last) in enumerate(itertools.pairwise(pair.offsets.tolist())):
-        there = order[begins[i] : begins[i + 1]]
-        back, state, done = there[::-1].copy(), states[i], False
-        at_once = 1 + MESSAGES // max(len(there) * pair.k, 1)
-        while not done and state[2] < settings.sweeps:
+@final
+class Relaxation:
+    """A bound for the labellings of each example that sweeps lower, and the best labels met on the way (MPLP).
+
+    The bound is Σ_v max B_v, of beliefs B that messages make of the scores; see ``kernels.graphs``.
+    """
+
+    def __init__(self, pair: Pairwise, settings: Settings) -> None:
+        self.pair, self.settings = pair, settings
+        self.node, self.tables = _finite(pair)
+        self.message, self.belief = np.zeros((len(pair.edges), 2, pair.k)), self.node.copy()
+        self.labels = np.zeros(len(self.node), np.intp)
+        self._found, self._around = self.labels.copy(), _around(pair)
+        owner = pair.example[pair.edges[:, 0]]
+        order = np.argsort(owner, kind="stable")
+        begins = np.searchsorted(owner[order], np.arange(len(pair) + 1))
+        self._edges = [order[a:b] for a, b in itertools.pairwise(begins.tolist())]
+        self._states = np.tile([-np.inf, np.inf, 0.0], (len(pair), 1))
+
+    def sweep(self, i: int, sweeps: int) -> None:
+        """Sweeps over the edges of example i until it has had so many, or needs no more."""
+        pair, there, state, done = self.pair, self._edges[i], self._states[i], False
+        back, at_once = there[::-1].copy(), 1 + MESSAGES // max(len(there) * pair.k, 1)
+        while not done and state[2] < sweeps:
             done = graphs.relax(
-                first, last, there, back, *around, pair.edges, pair.which, tables, node,
-                min(at_once, settings.sweeps - int(state[2])), settings.tol,
-                message, belief, found, labels, state,
+                *pair.offsets[i : i + 2], there, back, *self._around, pair.edges, pair.which,
+                self.tables, self.node, min(at_once, sweeps - int(state[2])), self.settings.tol,
+                self.message, self.belief, self._found, self.labels, state,
             )  # fmt: skip
-    bound, value = states[:, 1], pair.score(labels)
-    met = bound - value <= 1e-9 * (1.0 + np.abs(bound))
-    return labels, value, np.where(met, value, bound), belief
+
+    def bound(self, i: int) -> float:
+        """What no labelling of example i exceeds."""
+        return float(self._states[i, 1])
+
+    def gap(self, i: int) -> float:
+        """By how much the bound of example i exceeds its labels; 0 where that is rounding."""
+        value, bound, _ = self._states[i].tolist()
+        return 0.0 if bound - value <= ROUNDING * (1.0 + abs(bound)) else bound - value
+
+    def losses(self, i: int) -> Losses:
+        """What labellings of example i lose against the bound."""
+        pair, edges, (first, last) = self.pair, self._edges[i], self.pair.offsets[i : i + 2]
+        belief = self.belief[first:last]
+        return Losses(
+            belief.max(axis=1, keepdims=True) - belief,
+            pair.edges[edges] - first,
+            self.tables,
+            pair.which[edges],
+            self.message[edges],
+        )
 
 
 def _around(pair: Pairwise) -> tuple[Ints, Ints, Ints]:
