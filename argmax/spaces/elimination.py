@@ -138,8 +138,10 @@ class Elimination:
 def _spread(names: tuple[int, ...], factor: Floats, scope: tuple[int, ...]) -> Floats:
     """A factor over some of the nodes of a scope, with an axis for each of them."""
     places = [scope.index(name) for name in names]
-    turned = np.transpose(factor, np.argsort(places))
-    shape = [factor.shape[0] if i in places else 1 for i in range(len(scope))]
+    turned = factor.transpose(sorted(range(len(places)), key=places.__getitem__))
+    shape = [1] * len(scope)
+    for place in places:
+        shape[place] = factor.shape[0]
     return turned.reshape(shape)
 
 
