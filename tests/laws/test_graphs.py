@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
@@ -14,9 +14,7 @@ from argmax.losses import Log, PseudoLikelihood
 from argmax.records import Scores, Truth
 from argmax.spaces import Classes, Graph, Tree
 from argmax.spaces.cuts import expanded, minimum_cut
-from argmax.spaces.messages import Settings, best
 from argmax.spaces.pairwise import Pairwise
-from argmax.spaces.pruning import best_of_the_rest
 from argmax.testing import BruteForce, check_space, random_scores
 from argmax.testing.scores import like, moved
 
@@ -272,19 +270,6 @@ def test_a_cut_equals_elimination_on_a_grid():
     found, exact = wide(2).argmax(scores), Graph(2, table_limit=2**22).argmax(scores)
     np.testing.assert_array_equal(found.labels, exact.labels)
     assert found.bound[0] == found.value[0]
-
-
-@given(seeds, st.integers(2, 4), graphs, st.floats(0, 0.3))
-def test_what_a_bound_leaves_possible_holds_the_best(seed, k, name, forbidden):
-    scores, truth = draw(seed, k, name, forbidden=forbidden)
-    pair = Pairwise.of(scores, k)
-    exact = truth.argmax(scores).value[0]
-    assume(np.isfinite(exact))
-    _, value, _, belief = best(pair, Settings(5, 0.0, 1e-6))
-    found = best_of_the_rest(pair, belief, min(value[0], exact), 2**18)
-    np.testing.assert_allclose(pair.score(found)[0], exact)
-    few = (belief.max(axis=1).sum() - value[0]) > 1e-6
-    assert not few or best_of_the_rest(pair, belief, -1e9, 3) is None
 
 
 @given(seeds, st.integers(3, 4))
