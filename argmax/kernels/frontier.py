@@ -2,10 +2,11 @@
 
     loss(y) = Σ_v L_v(y_v) + Σ_(u,v) E_uv(y_u, y_v)                  L, E ≥ 0;  u before v in the order
 
-Symbols, the same for all kernels here: n nodes in order; ``starts`` (n + 1,) where the list of each begins of
-its neighbours ``before`` (E,) it, with a table each in ``edge`` (E, m, m), rows for the earlier node; ``node``
-(n, m); ``sizes`` (n,) ≤ m the labels that a node has. A node is on the frontier from its turn until the last of
-its neighbours had its own. A state is the labels of the frontier, each in a field of ``bits`` bits of a key.
+Symbols, the same for all kernels here: n nodes in order; ``starts`` (n + 1,), where each node's list of
+neighbours ``before`` it begins (E,); ``edge`` (E, m, m) a table for each of these, rows for the earlier node;
+``node`` (n, m); ``sizes`` (n,) ≤ m, how many labels a node has. A node is on the frontier from its turn until
+the last of its neighbours had its own. A state is the labels of the frontier, each in a field of ``bits`` bits
+of a key.
 
 Dechter and Rish 2003 (JACM 50) for bounds that are moved along an order; Larrosa and Schiex 2004 (Artificial
 Intelligence 159) for losses that are moved and stay non-negative.
@@ -84,10 +85,10 @@ def search(
     """States of one frontier after the other; of those with equal keys the one of least loss is kept.
 
     States of more than ``most`` loss are dropped. All states lie one after the other in key, loss, parent and
-    place (limit,): the labels, what they cost, the state they come from and the label of the newest node. Those
-    before the turn of v begin at layers[v] (n + 2,). slots (a power of two > limit,) of zeros is a hash table
-    of the layer that is being made: what points below its beginning is old, and as good as empty. progress (3,)
-    is the node whose turn it is, the state to go on from, and the end of all states.
+    place (limit,): the labels, what they cost, the state they come from, the label of the newest node. Those
+    before the turn of v begin at layers[v] (n + 2,). slots (a power of two > limit,), zeros at first, is a hash
+    table of the layer that is being made: what points below its beginning is old, and as good as empty.
+    progress (3,) is the node whose turn it is, the state to go on from, and the end of all states.
 
     Returns 1 at the end, 0 after some ``budget`` losses (call again), −1 where there is no room for a state.
     """

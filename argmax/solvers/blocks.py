@@ -117,8 +117,8 @@ def visited(objective: Objective, shard: Shard, place: int, w: Floats) -> tuple[
 class _Corners:
     """What is known of the loss of one example, and which mixture of it the dual point is."""
 
-    def __init__(self, size: int, limit: int) -> None:
-        self.limit = limit
+    def __init__(self, size: int, limit: int, move: Any) -> None:
+        self.limit, self.move = limit, move
         self.corners, self.costs = np.zeros((1, size)), np.zeros(1)
         self.gram, self.alpha = np.zeros((1, 1)), np.ones(1)
 
@@ -161,20 +161,25 @@ class _Corners:
         """Move α to the best that these corners have, and w with it. Returns the gap that there was."""
         slope, before = self.costs - l2 * (self.corners @ w), self.alpha.copy()
         gap = max(float(slope.max() - self.alpha @ slope), 0.0)  # rounding can make it negative
-        for _ in range(STEPS):
-            best, worst = int(slope.argmax()), int(np.where(self.alpha > 0, slope, np.inf).argmin())
-            rise = slope[best] - slope[worst]
-            if rise <= 0.01 * gap:
-                break
-            turn = self.gram[best] - self.gram[worst]
-            bend = l2 * (turn[best] - turn[worst])
-            most = self.alpha[worst]
-            step = min(most, rise / bend) if bend > 0.0 else most
-            self.alpha[best] += step
-            self.alpha[worst] = most - step
-            slope -= l2 * step * turn
-        w += (self.alpha - before) @ self.corners
+        if self.move(self.gram, slope, self.alpha, l2, 0.01 * gap, STEPS):
+            w += (self.alpha - before) @ self.corners
         return gap
+
+
+def _moved(gram: Floats, slope: Floats, alpha: Floats, l2: float, least: float, steps: int) -> int:
+    """As ``kernels.corners.move``, for problems that are not worth a compiler."""
+    for made in range(steps):
+        best, worst = int(slope.argmax()), int(np.where(alpha > 0, slope, np.inf).argmin())
+        rise = slope[best] - slope[worst]
+        if rise <= least:
+            return made
+        turn = gram[best] - gram[worst]
+        bend = l2 * (turn[best] - turn[worst])
+        step = min(alpha[worst], rise / bend) if bend > 0.0 else alpha[worst]
+        alpha[best] += step
+        alpha[worst] -= step
+        slope -= l2 * step * turn
+    return steps
 
 
 @final
@@ -193,7 +198,10 @@ class _Climb:
             f"{limit} corners of {len(self.examples)} graphs in {layout.size} weights",
             "Use fewer graphs or features, or loss='pseudo'.",
         )
-        self.known = [_Corners(layout.size, limit) for _ in self.examples]
+        move = _moved
+        if layout.compiled:
+            from ..kernels.corners import move  # which imports Numba
+        self.known = [_Corners(layout.size, limit, move) for _ in self.examples]
         self.w = np.zeros(layout.size)
         self.best: Point | None = None
 

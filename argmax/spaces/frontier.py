@@ -2,14 +2,14 @@
 
 A dual point says how much a labelling loses against its bound, node by node and edge by edge, none of it
 negative. A value already found says how much may be lost. So labels that lose more by themselves are out;
-nodes with one label left are settled; the others are labelled one after the other, so that neighbours are
-near each other in the order. What a beginning must remember is the labels of its frontier, the nodes that still
-wait for a neighbour: of all beginnings with the same frontier the best is enough, and those that have lost too
-much are dropped. Before, losses are moved to the front of the order, so that they show early.
+nodes with one label left are settled; the others are labelled one after the other, in an order that keeps
+neighbours near each other. What a beginning must remember is the labels of its frontier, the nodes that
+still wait for a neighbour: of all beginnings with the same frontier the best is enough, and those that have
+lost too much are dropped. Before, losses are moved to the front of the order, so that they show early.
 
-This is dynamic programming along a path decomposition with the pruning of branch and bound. How many states it
-meets depends on how near the bound is rather than on the width: grids of 7 × 7 nodes with 11 labels, whose
-frontiers have 10^7 states, take some hundreds.
+This is dynamic programming along a path decomposition with the pruning of branch and bound. How many states
+it meets depends on how near the bound is rather than on the width: a frontier of 7 nodes with 11 labels has
+10^7 states, of which a trained model leaves some hundreds.
 
 Desmet, De Maeyer, Hazes and Lasters 1992 (Nature 356) for labels out by bounds; Kask and Dechter 2001
 (Artificial Intelligence 129) for bounds by moved tables; Cuthill and McKee 1969 for the order.

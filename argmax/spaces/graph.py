@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,10 +18,10 @@ from .pairwise import Pairwise
 from .recursions import log_sum, softmax
 from .tree import Tree
 
-if TYPE_CHECKING:
-    from .messages import Relaxation
-
 __all__ = ["Graph"]
+
+QUICK = 2**12
+"""Numbers that are eliminated before a search for the maximum is made: beyond, that is quicker if it ends."""
 
 
 @final
@@ -44,12 +44,12 @@ class Graph(Space):
 
         forest    max- and sum-product, exact
         narrow    elimination (a junction tree) within ``table_limit`` numbers, exact
-        wide      argmax: a minimum cut where two labels attract each other, exact; else labels by messages
-                  and a bound that none exceeds (MPLP), exact where they meet; where they do not, a search
-                  among the labellings that the bound leaves possible, exact too if it gets by with
-                  ``table_limit`` states; else improved by expansion moves
+        wide      argmax: a minimum cut where two labels attract each other, exact; else labels by messages,
+                  a bound that none exceeds (MPLP), and a search among the labellings that it leaves possible:
+                  exact if ``table_limit`` states are enough for it; else improved by expansion moves
                   sums: belief propagation with Bethe's log Z; draws: a Gibbs chain
 
+    For the argmax a search is tried before a large elimination.
     ``argmax`` says how good it is by ``bound``: where it equals ``value``, the answer is exact. ``logz`` and
     ``marginals`` have ``exact``, ``converged`` and ``residual``; marginals are finite and add up to 1 in any
     case.
@@ -107,12 +107,12 @@ class Graph(Space):
 
     # Which way
 
-    def _ways(self, pair: Pairwise) -> tuple[Ints, list[_Narrow], Ints]:
-        """Examples that are forests; those to be eliminated, each with its order; and wide ones."""
+    def _ways(self, pair: Pairwise, limit: int) -> tuple[Ints, list[_Narrow], Ints]:
+        """Examples that are forests; those to be eliminated within a limit, in an order; and wide ones."""
         forest = _forests(pair)
         narrow, wide = [], []
         for i, part, nodes, edges in pair.singles(np.flatnonzero(~forest)):
-            order = steps(part.edges.tobytes(), len(part.node), self.k, self.table_limit)
+            order = steps(part.edges.tobytes(), len(part.node), self.k, limit)
             if order is None:
                 wide.append(i)
             else:
@@ -128,7 +128,7 @@ class Graph(Space):
 
     def argmax(self, scores: Scores) -> Answer:
         pair = Pairwise.of(scores, self.k)
-        forests, narrow, wide = self._ways(pair)
+        forests, narrow, wide = self._ways(pair, min(self.table_limit, QUICK))
         labels = np.zeros(len(pair.node), np.intp)
         value, bound = np.zeros(len(pair)), np.zeros(len(pair))
         if len(forests):
@@ -141,7 +141,11 @@ class Graph(Space):
             bound[one.example] = solved.value
         pair.answered(value)
         if len(wide):
-            self._wide(pair, wide, labels, value, bound)
+            from .wide import best  # which imports kernels
+
+            part, nodes, _ = pair.take(wide)
+            found = best(part, self._settings(), self.table_limit)
+            labels[nodes], value[wide], bound[wide] = found
             pair.answered(bound)
             if np.isneginf(value).any():
                 i = int(np.argmax(np.isneginf(value)))
@@ -150,55 +154,6 @@ class Graph(Space):
                     "Raise table_limit, or allow more labels or pairs."
                 )
         return Answer(labels, value, bound)
-
-    def _wide(self, pair: Pairwise, wide: Ints, labels: Ints, value: Floats, bound: Floats) -> None:
-        """Fill in the answers of wide examples: by a cut, or by messages and then by expansion moves."""
-        from . import cuts
-        from .messages import Relaxation
-
-        others = []
-        for i, part, nodes, _ in pair.singles(wide):
-            if cuts.attractive(part):
-                labels[nodes] = cuts.best_of_two(part)
-                value[i] = bound[i] = part.score(labels[nodes])[0]
-            else:
-                others.append(i)
-        if not others:
-            return
-        relaxed = Relaxation(pair.take(np.array(others))[0], self._settings())
-        for place, (i, part, nodes, _) in enumerate(pair.singles(np.array(others))):
-            labels[nodes], top = self._relaxed(relaxed, place)
-            value[i] = part.score(labels[nodes])[0]
-            if top > value[i]:
-                better = cuts.expanded(part, labels[nodes])
-                if (score := part.score(better)[0]) > value[i]:
-                    labels[nodes], value[i] = better, min(score, top)
-            bound[i] = max(value[i], top)
-
-    def _relaxed(self, relaxed: Relaxation, i: int) -> tuple[Ints, float]:
-        """Labels of one example by messages and a search, and what others may score; −inf where none is better.
-
-        A search often ends after few sweeps, and is cheaper than more of them; where it does not, it is made
-        again after all of them, with all the room there is.
-        """
-        from .frontier import least
-        from .messages import EASY, ROUNDING
-
-        top = np.inf
-        for sweeps, limit in ((EASY, self.table_limit // 16), (self.sweeps, self.table_limit)):
-            relaxed.sweep(i, min(sweeps, self.sweeps))
-            bound, gap = relaxed.bound(i), relaxed.gap(i)
-            if gap == 0.0:
-                top = -np.inf
-                break
-            if limit:
-                most = gap + ROUNDING * (1.0 + abs(bound))
-                found, lost = least(relaxed.losses(i), most, limit)
-                if found is not None:
-                    return found, -np.inf
-                bound -= min(lost, gap)
-            top = min(top, bound)
-        return relaxed.labels[slice(*relaxed.pair.offsets[i : i + 2])], float(top)
 
     def top_k(self, scores: Scores, k: int) -> tuple[Ints, Floats]:
         """The k best answers of each example, of graphs that have exact ones.
@@ -255,7 +210,7 @@ class Graph(Space):
         self, scores: Scores, weight: Floats | None = None, out: Scores | None = None
     ) -> tuple[Value, Scores]:
         pair = Pairwise.of(scores, self.k)
-        forests, narrow, wide = self._ways(pair)
+        forests, narrow, wide = self._ways(pair, self.table_limit)
         node, edge = np.zeros(pair.node.shape), np.zeros((len(pair.edges), self.k, self.k))
         value, residual = np.zeros(len(pair)), 0.0
         if len(forests):
@@ -286,7 +241,7 @@ class Graph(Space):
         draw and for a tenth of that between two.
         """
         pair = Pairwise.of(scores, self.k)
-        forests, narrow, wide = self._ways(pair)
+        forests, narrow, wide = self._ways(pair, self.table_limit)
         draws = np.zeros((n, len(pair.node)), np.intp)
         if len(forests):
             part, nodes, _ = pair.take(forests)

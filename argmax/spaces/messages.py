@@ -189,7 +189,7 @@ def _entropy(p: Floats) -> Floats:
 
 @final
 class Relaxation:
-    """A bound for the labellings of each example that sweeps lower, and the best labels met on the way (MPLP).
+    """A bound for each example that sweeps lower (MPLP), and the best labels met on the way.
 
     The bound is Σ_v max B_v, of beliefs B that messages make of the scores; see ``kernels.graphs``.
     """

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from argmax.errors import NoLegalLabelling
 from argmax.records import Scores
 from argmax.spaces import Graph
+from argmax.spaces.elimination import Elimination, steps
 from argmax.spaces.frontier import least
 from argmax.spaces.messages import Relaxation, Settings
 from argmax.spaces.pairwise import Pairwise
@@ -102,10 +103,27 @@ def test_grids_too_wide_for_elimination_equal_a_large_one(rows, columns, k):
     rng = np.random.default_rng(rows)
     node, tables = rng.normal(size=(rows * columns, k)), rng.normal(size=(len(edges), k, k))
     scores = Scores(node, tables, np.array([0, len(node)]), edges)
-    found, exact = Graph(k, table_limit=2**12).argmax(scores), Graph(k, table_limit=2**22)
+    found, pair = Graph(k, table_limit=2**12).argmax(scores), Pairwise.of(scores, k)
+    order = steps(edges.tobytes(), len(node), k, 2**22)
+    exact = Elimination(pair, order, maximum=True)
     assert found.bound[0] == found.value[0]
-    np.testing.assert_allclose(found.value, exact.argmax(scores).value)
-    np.testing.assert_array_equal(found.labels, exact.argmax(scores).labels)
+    np.testing.assert_allclose(found.value[0], exact.value)
+    np.testing.assert_array_equal(found.labels, exact.labels())
+
+
+def test_a_search_without_room_leaves_it_to_elimination():
+    """14,000 numbers are few enough for tables, but the first search may have no more than 880 states."""
+    edges, k = squares(5, 6), 4
+    rng = np.random.default_rng(0)
+    scores = Scores(
+        np.zeros((30, k)), 3.0 * rng.normal(size=(len(edges), k, k)), np.array([0, 30]), edges
+    )
+    order = steps(edges.tobytes(), 30, k, 2**22)
+    exact = Elimination(Pairwise.of(scores, k), order, maximum=True)
+    for limit in (2**14, 2**15, 2**16):
+        found = Graph(k, table_limit=limit).argmax(scores)
+        assert found.bound[0] == found.value[0]
+        np.testing.assert_allclose(found.value[0], exact.value)
 
 
 def test_a_frontier_that_no_key_holds_is_left_alone():
