@@ -18,12 +18,16 @@ SECONDS, CERTIFIED = 60.0, 1e-3
 
 EXPLANATION = f"""\
 The structured model (hinge, block-coordinate Frank–Wolfe) against a softmax regression of the same node
-features, which on snakes see the colours of all neighbours. C of the classifier is the best of three on the
-last quarter of the training images. Node accuracy and mean intersection over union over the test images; the
-95 % interval of the difference is that of {DRAWS} bootstrap draws of test images, the same for both."""
+features, which on snakes see the colours of all neighbours. C of the classifier is the best of four on every
+fourth training image, where C of the structured model was chosen as well (snakes: the default). Node accuracy
+and mean intersection over union over the test images; nodes without a class (255) are in no count. The 95 %
+interval of the difference is that of {DRAWS} bootstrap draws of test images, the same for both. The
+certificate is how far training may be from its minimum, relative to F(0), with the doubt of every argmax."""
 
 FILES = {"snakes": "snakes", "pets": "oxford_pets_superpixels"}
-STRENGTH = {"snakes": 1.0, "pets": 0.01}  # C
+STRENGTH = {"snakes": 1.0, "pets": 0.1}  # C
+STRENGTHS = (0.1, 1.0, 10.0, 100.0)
+UNKNOWN = 255
 
 Graphs = tuple[list[Any], list[Any], list[Any], list[Any]]
 
@@ -83,21 +87,25 @@ def _quietly(model: GraphLabeler, X: Any, y: Any) -> None:
 
 
 def _single(X: list[Any], y: list[Any]) -> LinearClassifier:
-    cut = 3 * len(X) // 4
-    parts = [(np.vstack([graph[0] for graph in X[s]]), np.concatenate(y[s]))
-             for s in (slice(None, cut), slice(cut, None), slice(None))]  # fmt: skip
-    Cs = (0.1, 1.0, 10.0)
-    scores = [LinearClassifier(C=C).fit(*parts[0]).score(*parts[1]) for C in Cs]
-    return LinearClassifier(C=Cs[int(np.argmax(scores))]).fit(*parts[2])
+    """Softmax regression, with the C that is best on every fourth image: images come sorted by breed."""
+    rows, labels = np.vstack([graph[0] for graph in X]), np.concatenate(y)
+    held = np.repeat(np.arange(len(X)) % 4 == 3, [len(graph[0]) for graph in X])
+    scores = [
+        LinearClassifier(C=C).fit(rows[~held], labels[~held]).score(rows[held], labels[held])
+        for C in STRENGTHS
+    ]
+    return LinearClassifier(C=STRENGTHS[int(np.argmax(scores))]).fit(rows, labels)
 
 
 def _counts(truth: list[Any], given: list[Any]) -> Any:
-    """Of each image, how often label a was answered b (images, K, K)."""
-    k = 1 + max(int(np.max(labels)) for labels in [*truth, *given])
-    return np.stack([
-        np.bincount(k * np.asarray(a, int) + np.asarray(b, int), minlength=k * k).reshape(k, k)
-        for a, b in zip(truth, given, strict=True)
-    ])  # fmt: skip
+    """Of each image, how often label a was answered b (images, K, K), where there is a label."""
+    k = 1 + max(int(np.max(labels)) for labels in given)
+    counts = []
+    for a, b in zip(truth, given, strict=True):
+        known = a != UNKNOWN
+        pairs = k * np.asarray(a[known], int) + np.asarray(b[known], int)
+        counts.append(np.bincount(pairs, minlength=k * k).reshape(k, k))
+    return np.stack(counts)
 
 
 def _accuracy(counts: Any) -> float:
@@ -156,6 +164,17 @@ def pets(path: Path) -> Graphs:
         apart = x[pairs[:, 0]] - x[pairs[:, 1]]
         colour, all_ = (apart[:, :3] ** 2).sum(axis=1), (apart**2).sum(axis=1)
         contrast = np.stack([np.ones(len(pairs)), np.exp(-20 * colour), np.exp(-all_)], axis=1)
-        found[part][0].append((x, pairs, contrast))
-        found[part][1].append(data["y"][nodes[i] : nodes[i + 1]].astype(int))
+        graph, y = (x, pairs, contrast), data["y"][nodes[i] : nodes[i + 1]].astype(int)
+        if part == 0:
+            graph, y = _known(graph, y)
+        found[part][0].append(graph)
+        found[part][1].append(y)
     return (*found[0], *found[1])
+
+
+def _known(graph: tuple[Any, Any, Any], y: Any) -> tuple[Any, Any]:
+    """A graph without the nodes whose class nobody knows."""
+    x, pairs, contrast = graph
+    known = y != UNKNOWN
+    kept, place = known[pairs].all(axis=1), np.cumsum(known) - 1
+    return (x[known], place[pairs[kept]], contrast[kept]), y[known]

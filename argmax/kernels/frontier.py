@@ -5,8 +5,8 @@
 Symbols, the same for all kernels here: n nodes in order; ``starts`` (n + 1,), where each node's list of
 neighbours ``before`` it begins (E,); ``edge`` (E, m, m) a table for each of these, rows for the earlier node;
 ``node`` (n, m); ``sizes`` (n,) ≤ m, how many labels a node has. A node is on the frontier from its turn until
-the last of its neighbours had its own. A state is the labels of the frontier, each in a field of ``bits`` bits
-of a key.
+the last of its neighbours had its own. A state is the labels of the frontier, each in a field of so many
+``bits`` of a key.
 
 Dechter and Rish 2003 (JACM 50) for bounds that are moved along an order; Larrosa and Schiex 2004 (Artificial
 Intelligence 159) for losses that are moved and stay non-negative.
@@ -16,7 +16,37 @@ import numpy as np
 
 from .compile import kernel
 
-__all__ = ["lay_out", "push_ahead", "search", "trace"]
+__all__ = ["lay_out", "line_up", "push_ahead", "search", "trace"]
+
+
+@kernel
+def _walk(root, heads, first, seen, mark, line, begin):
+    """Nodes of the component of a root, breadth first, into the line from begin. Returns its end."""
+    line[begin], seen[root], end = root, mark, begin + 1
+    while begin < end:
+        v = line[begin]
+        begin += 1
+        for i in range(first[v], first[v + 1]):
+            if seen[heads[i]] != mark:
+                seen[heads[i]] = mark
+                line[end] = heads[i]
+                end += 1
+    return end
+
+
+@kernel
+def line_up(heads, first, line):
+    """An order of n nodes that keeps neighbours near each other, one component after the other.
+
+    Breadth first, from a node at the far end of its component: the last of a walk from any. Given first
+    (n + 1,), where the list of neighbours of each node in heads begins. Fills in line (n,).
+    """
+    n, end = len(line), 0
+    seen = np.zeros(n, np.int8)
+    for v in range(n):
+        if seen[v] == 0:
+            far = _walk(v, heads, first, seen, 1, line, end)
+            end = _walk(line[far - 1], heads, first, seen, 2, line, end)
 
 
 @kernel
@@ -86,8 +116,8 @@ def search(
 
     States of more than ``most`` loss are dropped. All states lie one after the other in key, loss, parent and
     place (limit,): the labels, what they cost, the state they come from, the label of the newest node. Those
-    before the turn of v begin at layers[v] (n + 2,). slots (a power of two > limit,), zeros at first, is a hash
-    table of the layer that is being made: what points below its beginning is old, and as good as empty.
+    before the turn of v begin at layers[v] (n + 2,). slots (a power of two > limit,), zeros at first, is a
+    hash table of the layer that is being made: what points below its beginning is old, as good as empty.
     progress (3,) is the node whose turn it is, the state to go on from, and the end of all states.
 
     Returns 1 at the end, 0 after some ``budget`` losses (call again), −1 where there is no room for a state.

@@ -40,8 +40,8 @@ from .report import Report
 
 __all__ = ["BlockFrankWolfe", "visited"]
 
-LOOK = 5
-"""Epochs after which the true gap is computed even if the end is not near."""
+LOOK = 10
+"""Epochs after which the true gap, as dear as two of them, is computed even if the end is not near."""
 
 CORNERS, NUMBERS = 50, 2**26
 """Corners that an example keeps, and numbers that all of them may have together."""

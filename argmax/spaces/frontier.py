@@ -12,7 +12,7 @@ it meets depends on how near the bound is rather than on the width: a frontier o
 10^7 states, of which a trained model leaves some hundreds.
 
 Desmet, De Maeyer, Hazes and Lasters 1992 (Nature 356) for labels out by bounds; Kask and Dechter 2001
-(Artificial Intelligence 129) for bounds by moved tables; Cuthill and McKee 1969 for the order.
+(Artificial Intelligence 129) for bounds by moved tables.
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ..kernels import frontier
 from ..records import Floats, Ints
@@ -121,9 +119,11 @@ def _line(edges: Ints, open_: Ints) -> _Open:
     place = np.full(len(open_), -1)
     place[nodes] = np.arange(len(nodes))
     some = np.flatnonzero(open_[edges[:, 0]] & open_[edges[:, 1]])
-    ends = np.concatenate([edges[some], edges[some, ::-1]]).T
-    graph = sp.csr_array((np.ones(ends.shape[1]), place[ends]), shape=(len(nodes), len(nodes)))
-    nodes = nodes[reverse_cuthill_mckee(graph, symmetric_mode=True)]
+    tails, heads = place[np.concatenate([edges[some], edges[some, ::-1]])].T
+    around = np.argsort(tails, kind="stable")
+    begins, order = np.searchsorted(tails[around], np.arange(len(nodes) + 1)), np.empty_like(nodes)
+    frontier.line_up(heads[around], begins, order)
+    nodes = nodes[order]
     place[nodes] = np.arange(len(nodes))
     first, last = np.sort(place[edges[some]], axis=1).T
     order = np.argsort(last, kind="stable")

@@ -144,8 +144,8 @@ class Graph(Space):
             from .wide import best  # which imports kernels
 
             part, nodes, _ = pair.take(wide)
-            found = best(part, self._settings(), self.table_limit)
-            labels[nodes], value[wide], bound[wide] = found
+            answers = best(part, self._settings(), self.table_limit)
+            labels[nodes], value[wide], bound[wide] = answers
             pair.answered(bound)
             if np.isneginf(value).any():
                 i = int(np.argmax(np.isneginf(value)))
