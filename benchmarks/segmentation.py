@@ -21,7 +21,7 @@ The structured model (hinge, block-coordinate Frank–Wolfe) against a linear cl
 features, which on snakes see the colours of all neighbours; log loss or hinge and C are the most accurate on
 every fourth training image, where C of the structured model was chosen too (snakes: the default). Neither
 weighs classes. "Tuned" is the classifier that has the best mean IoU on these images, where classes may be
-balanced as well. Node accuracy and mean intersection over union over the test images; nodes without a class
+balanced as well: shown, and not promised, since nobody tuned the labeler for it. Node accuracy and mean intersection over union over the test images; nodes without a class
 (255) are in no count. The 95 % interval of the difference is that of {DRAWS} bootstrap draws of test images,
 the same for both. The certificate is how far training may be from its minimum, relative to F(0), with the
 doubt of every argmax."""
@@ -78,7 +78,7 @@ def _compared(name: str, data: Graphs, outcome: Outcome, limit: float) -> list[l
         low, high = _interval(alone, together, of)
         told, what = f"{low:+.3f} to {high:+.3f}", f"{name}, {measure}"
         rows.append([name, measure, f"{one:.3f}", f"{all_:.3f}", f"{all_ - one:+.3f}", told])
-        outcome.checks.append(Check(what, told, "above 0", "met" if low > 0.0 else "not met"))
+        outcome.checks.append(_verdict(what, told, low, promised=chosen == usual))
         outcome.figures.append({"what": what, "figures": [one, all_], "interval": [low, high]})
     if name == "snakes":
         right = _accuracy(together.sum(axis=0))
@@ -88,6 +88,13 @@ def _compared(name: str, data: Graphs, outcome: Outcome, limit: float) -> list[l
     met = "met" if gap <= CERTIFIED else "not met"
     outcome.checks.append(Check(f"{name}, certificate", f"{gap:.1e}", f"{CERTIFIED:g}", met))
     return rows
+
+
+def _verdict(what: str, told: str, low: float, promised: bool) -> Check:
+    """A promise is made against the classifier that, like the labeler, was not tuned for the measure."""
+    if promised:
+        return Check(what, told, "above 0", "met" if low > 0.0 else "not met")
+    return Check(what, told, "shown", "above" if low > 0.0 else "within chance")
 
 
 def _quietly(model: GraphLabeler | LinearClassifier, X: Any, y: Any) -> None:
