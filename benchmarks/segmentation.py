@@ -21,10 +21,10 @@ The structured model (hinge, block-coordinate Frank–Wolfe) against a linear cl
 features, which on snakes see the colours of all neighbours; log loss or hinge and C are the most accurate on
 every fourth training image, where C of the structured model was chosen too (snakes: the default). Neither
 weighs classes. "Tuned" is the classifier that has the best mean IoU on these images, where classes may be
-balanced as well: shown, and not promised, since nobody tuned the labeler for it. Node accuracy and mean intersection over union over the test images; nodes without a class
-(255) are in no count. The 95 % interval of the difference is that of {DRAWS} bootstrap draws of test images,
-the same for both. The certificate is how far training may be from its minimum, relative to F(0), with the
-doubt of every argmax."""
+balanced as well: shown, and not promised, since nobody tuned the labeler for it. Node accuracy and mean
+intersection over union over the test images; nodes without a class (255) are in no count. The 95 % interval
+of the difference is that of {DRAWS} bootstrap draws of test images, the same for both. The certificate is how
+far training may be from its minimum, relative to F(0), with the doubt of every argmax."""
 
 FILES = {"snakes": "snakes", "pets": "oxford_pets_superpixels"}
 STRENGTH = {"snakes": 1.0, "pets": 0.1}  # C
