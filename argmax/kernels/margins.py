@@ -106,8 +106,8 @@ def _margins(
 def _to_simplex(b, theta, c, scale, alpha, place, moved, change):
     """alpha ← projection of b onto {α ≥ 0, Σ α = c}; returns how many changed.
 
-    Given b (K,) and a lower bound of θ. Filled alpha (K,); moved, the labels that changed; change, by them, the
-    old α less the new one, scaled. ``place`` (K,) is memory for the labels that may keep something.
+    Given b (K,) and a lower bound of θ. Filled alpha (K,); moved, the labels that changed; change, by them,
+    the old α less the new one, scaled. ``place`` (K,) is memory for the labels that may keep something.
     """
     K = len(b)
     m, total, count = 0, 0.0, 0
