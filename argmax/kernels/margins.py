@@ -30,7 +30,7 @@ from .simd import gather, get, prefetch, scatter
 __all__ = ["accumulate", "look", "settle", "visit"]
 
 
-SHORT, LONG, HALVINGS = 2, 24, 8  # visits with one list, at first and at most; of the band
+SHORT, LONG, HALVINGS = 3, 64, 8  # visits with one list, at first and at most; of the band
 AHEAD = 3  # examples whose numbers are sent for before it is their turn
 LANES = 16  # labels that are moved together as fast as one by itself
 LINE, LONGEST = 64, 2048  # bytes that come together; and those of a row: the rest follows by itself
