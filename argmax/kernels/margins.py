@@ -7,7 +7,8 @@ over α_i ≥ 0, Σ_c α_ic = c_i. With scores s = Wᵀx, g = s + Δ and q = ‖
     α ← projection of α + g / q onto {α ≥ 0, Σ_c α_c = c}:   α_c = max(b_c − θ, 0),  b = α + g/q
 
 (Keerthi, Sundararajan, Chang, Hsieh and Lin 2008; Blondel, Fujino and Ueda 2014). θ is found by Newton's
-method from max b − c, where the sum is at least c: it only rises, and ends in a few steps.
+method from where the sum is at least c: it only rises, and ends in a few steps. max b − c is such a place,
+and so is (Σ_S b − c)/|S| for any labels S; with those that have mass now it is often the end already.
 
 Weston and Watkins: 0 ≤ α_c ≤ c for c ≠ y, and α_y stands for −Σ_{c≠y} α_c, so W has the same form. With
 g_c = 1 + s_c − s_y the best α_i has
@@ -29,8 +30,9 @@ from .simd import gather, get, prefetch, scatter
 __all__ = ["accumulate", "look", "settle", "visit"]
 
 
-SHORT, LONG, HALVINGS = 2, 24, 8  # visits with one list, at first and at most; of the band
+SHORT, LONG, HALVINGS = 3, 64, 8  # visits with one list, at first and at most; of the band
 AHEAD = 3  # examples whose numbers are sent for before it is their turn
+LANES = 16  # labels that are moved together as fast as one by itself
 LINE, LONGEST = 64, 2048  # bytes that come together; and those of a row: the rest follows by itself
 
 
@@ -101,14 +103,14 @@ def _margins(
 
 
 @kernel
-def _to_simplex(b, top, c, scale, alpha, place, moved, change):
+def _to_simplex(b, theta, c, scale, alpha, place, moved, change):
     """alpha ← projection of b onto {α ≥ 0, Σ α = c}; returns how many changed.
 
-    Given b (K,) and its maximum. Filled alpha (K,); moved, the labels that changed; change, by them, the
-    old α less the new one, scaled. ``place`` (K,) is memory for the labels that may keep something.
+    Given b (K,) and a lower bound of θ. Filled alpha (K,); moved, the labels that changed; change, by them,
+    the old α less the new one, scaled. ``place`` (K,) is memory for the labels that may keep something.
     """
     K = len(b)
-    theta, m, total, count = top - c, 0, 0.0, 0
+    m, total, count = 0, 0.0, 0
     for k in range(K):
         if b[k] > theta:
             place[m] = k
@@ -162,7 +164,7 @@ def _move(indices, values, step, first, last, flat, P, bias, base, row, count, m
     if bias > 0.0:
         for j in range(count):
             flat[base + moved[j]] += bias * change[j]
-    if 4 * count >= P:
+    if LANES * count >= P:
         row[:] = 0.0
         for j in range(count):
             row[moved[j]] = change[j]
@@ -181,9 +183,9 @@ def _listed(g, best, alpha, y, band, sum_of_hinges, near, some):
     Where too many are within the band, it is halved. ``near`` (K,) is memory for those that are left.
     """
     top, count = max(best, 0.0) if sum_of_hinges else best, 0
-    for k in range(len(g)):  # written in any case: a branch would often be guessed wrong
+    for k in range(len(g)):  # written in any case, | not or: a branch would often be guessed wrong
         near[count] = k
-        count += alpha[k] != 0.0 or g[k] > top - band or k == y
+        count += (alpha[k] != 0.0) | (g[k] > top - band) | (k == y)
     for _ in range(HALVINGS):
         if count <= len(some):
             some[:count] = near[:count]
@@ -193,7 +195,7 @@ def _listed(g, best, alpha, y, band, sum_of_hinges, near, some):
         for j in range(count):
             k = near[j]
             near[left] = k
-            left += alpha[k] != 0.0 or g[k] > top - band or k == y
+            left += (alpha[k] != 0.0) | (g[k] > top - band) | (k == y)
         count = left
     return 0
 
@@ -262,7 +264,8 @@ def visit(
     K, P, flat, room = alpha.shape[1], W.shape[1], W.ravel(), lists.shape[1]
     base = (len(W) - 1) * P
     row, g, b, new = np.zeros(P, W.dtype), np.empty(K), np.empty(K), np.empty(K)
-    mass, change, corners = np.empty(K), np.empty(K), np.empty(K)
+    mass, change, corners = np.empty(K), np.empty(K, W.dtype), np.empty(K)
+    nothing = np.zeros(1, W.dtype)  # a zero of the same kind: a literal would be float64
     place, moved, some = np.empty(K, np.int64), np.empty(K, np.int64), np.arange(K)
     flat_alpha, flat_lists, flat_held = alpha.ravel(), lists.ravel(), held.ravel()
     for at in range(len(order)):
@@ -288,24 +291,27 @@ def visit(
         if m < K:
             for j in range(m):
                 k = some[j]
-                s = bias * get(flat, base + k) + cost[k]
+                s = nothing[0]
                 for t in range(first, last):
                     s += get(values, t * step) * get(flat, np.int64(get(indices, t)) * P + k)
-                g[j] = s
+                g[j] = s + bias * get(flat, base + k) + cost[k]
         else:
             gather(indices, values, step, first, last, flat, P, row)
             for k in range(K):
                 g[k], mass[k] = row[k] + bias * flat[base + k] + cost[k], alpha[i, k]
         # 2. What the example adds to the gap.
         shift = g[label] if sum_of_hinges else 0.0
-        best, best_b, mean, price = -np.inf, -np.inf, 0.0, 0.0
+        best, best_b, mean, price, support, sum_b = -np.inf, -np.inf, 0.0, 0.0, 0, 0.0
         for j in range(m):
             g[j] -= shift
             b[j] = mass[j] + g[j] * inverse
             if j != label or not sum_of_hinges:
+                here = mass[j] > 0.0
                 mean += mass[j] * g[j]
                 price += max(g[j], 0.0)
                 best, best_b = max(best, g[j]), max(best_b, b[j])
+                support += here
+                sum_b += here * b[j]
         gaps[i] = weight * (price if sum_of_hinges else best) - mean
         # 3. The step, and a new list after all labels were looked at.
         count = 0
@@ -313,7 +319,8 @@ def visit(
             if sum_of_hinges:
                 count = _to_box(b[:m], weight, label, scale, mass[:m], corners, new, moved, change)
             else:
-                count = _to_simplex(b[:m], best_b, weight, scale, mass[:m], place, moved, change)
+                theta = max(best_b - weight, (sum_b - weight) / max(support, 1))
+                count = _to_simplex(b[:m], theta, weight, scale, mass[:m], place, moved, change)
             for j in range(count):
                 k = moved[j]
                 if m < K:
@@ -345,8 +352,8 @@ def visit(
 def look(
     first, last, indptr, indices, values, step, c, y, delta, own, sum_of_hinges, bias, W, alpha, gaps
 ):  # fmt: skip
-    """The gaps of examples first … last−1 at W, nothing moved."""
-    K, P, flat = alpha.shape[1], W.shape[1], W.ravel()
+    """The gaps of examples first … last−1 at W, nothing moved; returns their Σ ⟨Δ_i, α_i⟩."""
+    K, P, flat, gain = alpha.shape[1], W.shape[1], W.ravel(), 0.0
     row, g, base = np.zeros(P), np.empty(K), (len(W) - 1) * P
     for i in range(first, last):
         cost = delta[i] if own else delta[y[i]]
@@ -354,6 +361,9 @@ def look(
             i, indptr, indices, values, step, flat, base, P, bias, y[i], cost, sum_of_hinges, row, g, K
         )  # fmt: skip
         gaps[i] = _gap(g, alpha[i], c[i], K, y[i], sum_of_hinges)
+        for k in range(K):
+            gain += cost[k] * alpha[i, k]
+    return gain
 
 
 @kernel

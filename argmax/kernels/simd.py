@@ -118,7 +118,7 @@ def _count_lanes(lanes):
     return lambda lanes: count
 
 
-L4, L8, L16 = Lanes(4), Lanes(8), Lanes(16)
+L4, L8, L12, L16 = Lanes(4), Lanes(8), Lanes(12), Lanes(16)
 
 
 # Vectors
@@ -472,7 +472,7 @@ def _gather_tile(indices, values, step, first, last, W, P, c, row, LANES):
 def gather(indices, values, step, first, last, W, P, row):
     """row_c = Σ_t values_t · W[indices_t, c] for t = first … last−1. Given flat W (d, P). Filled row (P,).
 
-    Labels go in tiles of 16, 8 and 4 whose sums stay in registers; P is 1 or a multiple of 4.
+    Labels go in tiles of 16, 12, 8 and 4 whose sums stay in registers; P is 1 or a multiple of 4.
     """
     c = 0
     if P == 1:
@@ -484,6 +484,9 @@ def gather(indices, values, step, first, last, W, P, row):
     while c + 16 <= P:
         _gather_tile(indices, values, step, first, last, W, P, c, row, L16)
         c += 16
+    if c + 12 <= P:
+        _gather_tile(indices, values, step, first, last, W, P, c, row, L12)
+        c += 12
     if c + 8 <= P:
         _gather_tile(indices, values, step, first, last, W, P, c, row, L8)
         c += 8
@@ -510,6 +513,9 @@ def scatter(indices, values, step, first, last, W, P, row):
     while c + 16 <= P:
         _scatter_tile(indices, values, step, first, last, W, P, c, row, L16)
         c += 16
+    if c + 12 <= P:
+        _scatter_tile(indices, values, step, first, last, W, P, c, row, L12)
+        c += 12
     if c + 8 <= P:
         _scatter_tile(indices, values, step, first, last, W, P, c, row, L8)
         c += 8

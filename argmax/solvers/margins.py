@@ -30,7 +30,7 @@ from .report import Report, Values
 
 __all__ = ["Climb", "as_sparse", "climb"]
 
-PATIENCE = 10
+PATIENCE = 20
 """Passes after which progress is reported even if the end is not near. Not seconds: a look sums w anew and
 wakes examples, and the clock must not decide about bits."""
 
@@ -49,11 +49,14 @@ SHARE = 2.0
 MANY = 48
 """Labels from which on an example keeps a list of those that matter to it."""
 
-BAND = 0.3
+BAND = 0.07
 """A label matters if its score is within so much of the best one, in units of the largest cost."""
 
-PRECISE = 3e-7
+PRECISE = 5e-7
 """Below this ``tol`` visits work in float64."""
+
+STALLED = 0.9
+"""A gap that falls less than to this share in PATIENCE passes: then float32 is too coarse."""
 
 LAST_DIGIT = 1e-15
 """Small problems go on to a gap of so much of F(0), or to where rounding ends all progress."""
@@ -63,12 +66,14 @@ def climb(
     name: str, seed: int | None, objective: Objective, report: Report, state: Any, kept: Values
 ) -> Solution:
     """The w of least F, from the dual side."""
-    ascent = Climb(objective, seed, state, kept, objective.small or report.tol < PRECISE)
+    precise = objective.small or report.tol < PRECISE or bool(kept.get("precise", False))
+    ascent = Climb(objective, seed, state, kept, precise)
     target = report.tol * objective.zero
     wanted, told = kept.get("wanted", target), ascent.visited
+    gap = kept.get("gap", np.inf)
 
     def keep() -> Values:
-        return {"wanted": wanted, **ascent.values()}
+        return {"wanted": wanted, "gap": gap, **ascent.values()}
 
     while True:
         estimate = ascent.sweep(report)
@@ -78,9 +83,11 @@ def climb(
         due = near or last or report.out_of_time()
         if not due and ascent.visited - told < PATIENCE * ascent.examples:
             continue
-        dual, gap = ascent.look()
+        before, (dual, gap) = gap, ascent.look()
         over = gap <= target
         wanted = 0.5 * estimate if near and not over else wanted
+        if not due and gap > STALLED * before:
+            ascent.sharpen()
         passes, told = ascent.passes - report.passes, ascent.visited
         if report(objective, ascent.w(), dual + gap, gap, passes, None if over else keep) or over:
             break
@@ -156,9 +163,14 @@ class Climb:
     def look(self) -> tuple[float, float]:
         """D and the true gap at w(α), which is summed anew."""
         self.rebuild()
-        gap = sum(data.look(self) for data in self.data)
-        gain = sum(float(np.vdot(data.costs(), data.alpha)) for data in self.data)
-        return gain - 0.5 * self.square(), gap
+        gain, gap = np.sum([data.look(self) for data in self.data], axis=0)
+        return float(gain) - 0.5 * self.square(), float(gap)
+
+    def sharpen(self) -> None:
+        """From here on visits work in float64."""
+        self.precise, self.W = True, self.exact
+        for data in self.data:
+            data.brief = data.rows
 
     def square(self) -> float:
         """‖w‖²."""
@@ -190,7 +202,12 @@ class Climb:
         _, keys, position, _, _ = self.rng.get_state()
         kept = {f"{n}{i}": v for i, data in enumerate(self.data) for n, v in data.values().items()}
         arrays = {"W": self.W, "rng": keys, **kept}
-        counts = {"position": position, "rounds": self.rounds, "visited": self.visited}
+        counts = {
+            "position": position,
+            "rounds": self.rounds,
+            "visited": self.visited,
+            "precise": int(self.precise),
+        }
         return {name: array.copy() for name, array in arrays.items()} | counts
 
 
@@ -273,24 +290,24 @@ class ShardDual:
         self.wait[seen] = np.where(self.gaps[seen] <= least, longer, 0)
         self.rest[seen] = self.wait[seen]
 
-    def look(self, climb: Climb) -> float:
-        """The true gap; whoever adds much has waited long enough."""
+    def look(self, climb: Climb) -> tuple[float, float]:
+        """Σ ⟨Δ_i, α_i⟩ and the true gap; whoever adds much has waited long enough."""
         from ..kernels import margins
 
         n, work = len(self.c), self.rows.entries * climb.W.shape[1]
         bounds = np.linspace(0, n, 1 + max(1, min(n, work // CHUNK))).astype(int)
 
-        def piece(i: int) -> None:
-            margins.look(
+        def piece(i: int) -> float:
+            gain: float = margins.look(
                 bounds[i], bounds[i + 1], *csr_arguments(self.rows), *self._given(climb), climb.bias,
                 climb.exact, self.alpha, self.gaps,
             )  # fmt: skip
+            return gain
 
-        climb.share(piece, len(bounds) - 1)
-        gap = float(self.gaps.sum())
+        gain, gap = sum(climb.share(piece, len(bounds) - 1)), float(self.gaps.sum())
         large = self.gaps > SHARE * gap / n
         self.wait[large] = self.rest[large] = 0
-        return gap
+        return gain, gap
 
     def values(self) -> Values:
         return {

@@ -322,6 +322,15 @@ def test_lists_of_labels_lead_to_the_same_optimum(loss, monkeypatch):
     assert found[0] == pytest.approx(found[1], rel=1e-4)
 
 
+@both_hinges
+def test_visits_in_float32_that_stall_go_on_in_float64(loss, monkeypatch):
+    X, y = words(n=500, k=60)
+    monkeypatch.setattr("argmax.solvers.margins.PRECISE", 0.0)
+    solution = LinearClassifier(loss, solver="dual", tol=1e-10, max_iter=5000).fit(X, y).solution_
+    assert solution.status == "converged"
+    assert solution.gap <= 1e-10 * len(y) * (1 if loss == "hinge" else 59)
+
+
 # Threads, and rows that are dense
 
 
