@@ -1,8 +1,8 @@
 """From the columns of a table, the tokens of sequences or the pixels of images to rows of numbers."""
 
 from .given import Given, for_sequences
-from .grid import grid_graph
 from .hashing import Collisions
+from .images import grid_graph, superpixel_graph
 from .joint import Crossed, Joint, crossed, multivector
 from .kinds import KINDS, infer_kind, is_number
 from .table import Table
@@ -26,4 +26,5 @@ __all__ = [
     "is_number",
     "multivector",
     "read_crfpp",
+    "superpixel_graph",
 ]

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from argmax import GraphLabeler
 from argmax.errors import InvalidInput, NotConverged, Unsupported, WrongType
-from argmax.features import grid_graph
+from argmax.features import grid_graph, superpixel_graph
 
 EDGES = np.array([[0, 1], [1, 2], [2, 0], [2, 3]])
 
@@ -237,3 +237,46 @@ def test_a_grid_has_its_directions():
         assert z[-1] == pytest.approx(np.exp(-((b - a) ** 2.0)))
     with pytest.raises(InvalidInput, match="image"):
         grid_graph(np.zeros(3))
+
+
+def test_superpixels_that_are_pixels_make_the_grid():
+    image = np.random.default_rng(0).random((4, 5, 3))
+    nodes, edges, _ = superpixel_graph(image, np.arange(20).reshape(4, 5))
+    pixels, beside, _ = grid_graph(image)
+    assert nodes[:, :3] == pytest.approx(pixels)
+    assert not nodes[:, 3:6].any()
+    assert sorted(map(tuple, edges.tolist())) == sorted(map(tuple, beside.tolist()))
+
+
+def test_superpixels_are_counted_as_a_loop_counts_them():
+    rng = np.random.default_rng(1)
+    image = rng.random((9, 7, 2))
+    parts = np.unique(rng.integers(0, 6, (9, 7)), return_inverse=True)[1].reshape(9, 7)
+    nodes, edges, borders = superpixel_graph(image, parts)
+    side = np.sqrt(63 / (parts.max() + 1))
+    for v, found in enumerate(nodes):
+        down, across = np.nonzero(parts == v)
+        own = image[down, across]
+        place = [(down.mean() + 0.5) / 9, (across.mean() + 0.5) / 7, len(own) / 63]
+        assert found == pytest.approx([*own.mean(axis=0), *own.std(axis=0), *place])
+    for (a, b), (one, near, length, _) in zip(edges.tolist(), borders, strict=True):
+        pairs = [(parts[i, j], parts[i, j + 1]) for i in range(9) for j in range(6)]
+        pairs += [(parts[i, j], parts[i + 1, j]) for i in range(8) for j in range(7)]
+        assert one == 1.0
+        assert length * side == pytest.approx(sum({p, q} == {a, b} for p, q in pairs))
+        assert near == pytest.approx(np.exp(-((nodes[a, :2] - nodes[b, :2]) ** 2).sum()))
+
+
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        ([[0, 1]], "2 × 2 pixels"),
+        ([[0.0, 1.0], [0.0, 1.0]], "whole number"),
+        ([[0, 2], [0, 2]], "1 is missing"),
+        ([[-1, 0], [0, 0]], "-1 to 0"),
+        ([[0, 9], [0, 9]], "0 to 9"),
+    ],
+)
+def test_parts_that_are_no_partition_are_refused(parts, says):
+    with pytest.raises(InvalidInput, match=says):
+        superpixel_graph(np.zeros((2, 2)), parts)
