@@ -108,16 +108,11 @@ def _sizes(parts: Any, shape: tuple[int, ...]) -> Ints:
             f"superpixels must have a whole number for each of the {shape[0]} × {shape[1]} pixels; got "
             f"{parts.dtype} of shape {parts.shape}."
         )
-    if parts.min() < 0 or parts.max() >= parts.size:
+    names, sizes = np.unique(parts, return_counts=True)
+    if names[0] != 0 or names[-1] != len(names) - 1:
         raise InvalidInput(
-            f"superpixels must be numbered 0, 1, … without a gap; got {parts.min()} to {parts.max()}. "
-            "np.unique(superpixels, return_inverse=True)[1].reshape(superpixels.shape) numbers them so."
-        )
-    sizes = np.bincount(parts.ravel())
-    if not sizes.all():
-        raise InvalidInput(
-            f"superpixels must be numbered 0, 1, … without a gap; {int(sizes.argmin())} is missing. "
-            "np.unique(superpixels, return_inverse=True)[1].reshape(superpixels.shape) numbers them so."
+            f"superpixels must be numbered 0, 1, … without a gap; got {len(names)} numbers from {names[0]} to "
+            f"{names[-1]}. np.unique(superpixels, return_inverse=True)[1] numbers them so."
         )
     return sizes
 
