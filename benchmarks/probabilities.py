@@ -3,8 +3,8 @@
 The same models on the same folds are given to ``Calibrated`` and to ``CalibratedClassifierCV`` with each of
 its methods; the one of the least log loss on the test rows is its best, chosen with hindsight, which ours is
 not. The difference is of the same test rows, or sentences, resampled together. Several models have a lower
-log loss than one, whatever calibrates them; so both sides answer with the mean over the folds (scikit-learn's
-default), and then both with one model of all rows (ours).
+log loss than one, whatever calibrates them; so both sides answer with the mean over the folds (the default of
+both), and then both with one model of all rows.
 """
 
 from __future__ import annotations
