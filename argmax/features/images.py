@@ -111,8 +111,8 @@ def _sizes(parts: Any, shape: tuple[int, ...]) -> Ints:
     names, sizes = np.unique(parts, return_counts=True)
     if names[0] != 0 or names[-1] != len(names) - 1:
         raise InvalidInput(
-            f"superpixels must be numbered 0, 1, … without a gap; got {len(names)} numbers from {names[0]} to "
-            f"{names[-1]}. np.unique(superpixels, return_inverse=True)[1] numbers them so."
+            f"superpixels must be numbered 0, 1, … without a gap; got {len(names)} numbers from {names[0]} "
+            f"to {names[-1]}. np.unique(superpixels, return_inverse=True)[1] numbers them so."
         )
     return sizes
 
