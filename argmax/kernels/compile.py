@@ -22,7 +22,7 @@ from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.runtime import rtsys
 
-__all__ = ["cache_folder", "kernel"]
+__all__ = ["cache_folder", "inner_kernel", "kernel"]
 
 
 def _fingerprint() -> str:
@@ -105,7 +105,20 @@ class _Cache(FunctionCache):
 
 def kernel(function):
     """Compile lazily, on the first call, into our cache folder if there is one."""
-    dispatcher = njit(nogil=True, fastmath={"contract"}, error_model="numpy")(function)
+    return _compiled(function)
+
+
+def inner_kernel(function):
+    """For what kernels call again and again: it creates no array, not even a view of one.
+
+    A kernel counts the users of every array that it hands on, atomically: in steps of a microsecond that was
+    a third of the time. Here nothing is counted.
+    """
+    return _compiled(function, _nrt=False)
+
+
+def _compiled(function, **options):
+    dispatcher = njit(nogil=True, fastmath={"contract"}, error_model="numpy", **options)(function)
     if _FOLDER is not None and hasattr(dispatcher, "py_func"):  # not under NUMBA_DISABLE_JIT
         dispatcher._cache = _Cache(dispatcher.py_func)
     return dispatcher

@@ -24,26 +24,29 @@ visit computes it anyway; examples that add next to nothing are visited less oft
 
 import numpy as np
 
-from .compile import kernel
-from .simd import gather, get, prefetch, scatter
+from .compile import inner_kernel, kernel
+from .label_lists import enlist, expire
+from .simd import gather, get, prefetch, put, scatter
 
-__all__ = ["accumulate", "look", "settle", "visit"]
+__all__ = ["accumulate", "look", "visit"]
 
 
-SHORT, LONG, HALVINGS = 3, 64, 8  # visits with one list, at first and at most; of the band
-AHEAD = 3  # examples whose numbers are sent for before it is their turn
+AHEAD, FAR = 3, 6  # examples before their turn: their numbers are sent for, and where these are
 LANES = 16  # labels that are moved together as fast as one by itself
-LINE, LONGEST = 64, 2048  # bytes that come together; and those of a row: the rest follows by itself
+LINE, LONGEST = (
+    64,
+    512,
+)  # bytes that come together; and entries of a row: the rest follows by itself
 
 
 @kernel
-def _share_out(b, c, before, y, corners, new):
+def _share_out(b, K, c, before, y, corners, new):
     """new_k = min(max(b_k − T, 0), c) for k ≠ y, where T = Σ new − before; new_y = −Σ new.
 
     From above, label k leaves 0 at the corner T = b_k and is held at c from T = b_k − c on. ``corners`` (K,)
     is memory for b, sorted: those from ``first`` on have left 0, those from ``full`` on are held.
     """
-    K, m = len(b), 0
+    m = 0
     for k in range(K):
         if k != y:
             corners[m] = b[k]
@@ -73,7 +76,7 @@ def _share_out(b, c, before, y, corners, new):
     new[y] = -total
 
 
-@kernel
+@inner_kernel
 def _gap(g, alpha, c, K, y, sum_of_hinges):
     """What one example adds to the duality gap, given g; of Weston–Watkins g_y is not used."""
     if sum_of_hinges:
@@ -89,7 +92,7 @@ def _gap(g, alpha, c, K, y, sum_of_hinges):
     return c * top - mean
 
 
-@kernel
+@inner_kernel
 def _margins(
     i, indptr, indices, values, step, flat, last, P, bias, y, cost, sum_of_hinges, row, g, K
 ):
@@ -102,14 +105,13 @@ def _margins(
         g[k] = row[k] + bias * flat[last + k] + cost[k] - shift
 
 
-@kernel
-def _to_simplex(b, theta, c, scale, alpha, place, moved, change):
+@inner_kernel
+def _to_simplex(b, K, theta, c, scale, alpha, place, moved, change):
     """alpha ← projection of b onto {α ≥ 0, Σ α = c}; returns how many changed.
 
     Given b (K,) and a lower bound of θ. Filled alpha (K,); moved, the labels that changed; change, by them,
     the old α less the new one, scaled. ``place`` (K,) is memory for the labels that may keep something.
     """
-    K = len(b)
     m, total, count = 0, 0.0, 0
     for k in range(K):
         if b[k] > theta:
@@ -146,11 +148,11 @@ def _to_simplex(b, theta, c, scale, alpha, place, moved, change):
 
 
 @kernel
-def _to_box(b, c, y, scale, alpha, corners, new, moved, change):
+def _to_box(b, K, c, y, scale, alpha, corners, new, moved, change):
     """The step of Weston–Watkins; otherwise as ``_to_simplex``."""
     count = 0
-    _share_out(b, c, -alpha[y], y, corners, new)
-    for k in range(len(b)):
+    _share_out(b, K, c, -alpha[y], y, corners, new)
+    for k in range(K):
         if new[k] != alpha[k]:
             moved[count], change[count] = k, scale * (alpha[k] - new[k])
             alpha[k] = new[k]
@@ -158,7 +160,7 @@ def _to_box(b, c, y, scale, alpha, corners, new, moved, change):
     return count
 
 
-@kernel
+@inner_kernel
 def _move(indices, values, step, first, last, flat, P, bias, base, row, count, moved, change):
     """W += x changeᵀ: all labels at once, or one by one where few have changed."""
     if bias > 0.0:
@@ -173,80 +175,50 @@ def _move(indices, values, step, first, last, flat, P, bias, base, row, count, m
     for t in range(first, last):
         at, x = np.int64(get(indices, t)) * P, get(values, t * step)
         for j in range(count):
-            flat[at + moved[j]] += x * change[j]
+            k = at + get(moved, j)
+            put(flat, k, x * get(change, j) + get(flat, k))
 
 
-@kernel
-def _listed(g, best, alpha, y, band, sum_of_hinges, near, some):
-    """Fill ``some`` with the labels that matter for a while: those with mass, and those near the best one.
-
-    Where too many are within the band, it is halved. ``near`` (K,) is memory for those that are left.
-    """
-    top, count = max(best, 0.0) if sum_of_hinges else best, 0
-    for k in range(len(g)):  # written in any case, | not or: a branch would often be guessed wrong
-        near[count] = k
-        count += (alpha[k] != 0.0) | (g[k] > top - band) | (k == y)
-    for _ in range(HALVINGS):
-        if count <= len(some):
-            some[:count] = near[:count]
-            return count
-        band *= 0.5
-        left = 0
-        for j in range(count):
-            k = near[j]
-            near[left] = k
-            left += (alpha[k] != 0.0) | (g[k] > top - band) | (k == y)
-        count = left
-    return 0
+@inner_kernel
+def _send_for_scalars(i, indptr, q, c, y, gaps, counts, left):
+    """Have what example i has one of brought near."""
+    prefetch(indptr, i)
+    prefetch(q, i)
+    prefetch(c, i)
+    prefetch(y, i)
+    prefetch(gaps, i)
+    prefetch(counts, i)
+    prefetch(left, i)
 
 
-@kernel
-def _news(labels, known, moved, change, count):
-    """Whether a label gained mass (α falls by change) that is not among the first ``known`` of ``labels``."""
-    for j in range(count):
-        found = change[j] >= 0.0
-        for k in range(known):
-            found = found or labels[k] == moved[j]
-        if not found:
-            return True
-    return False
-
-
-@kernel
-def _put_back(labels, held, count, alpha):
-    """α of the listed labels, back where all labels have theirs."""
-    for j in range(count):
-        alpha[labels[j]] = held[j]
-
-
-@kernel
-def settle(lists, held, counts, alpha):
-    """Bring alpha (n, K) up to date where lists hold a part of it."""
-    for i in range(len(counts)):
-        _put_back(lists[i], held[i], counts[i], alpha[i])
-
-
-@kernel
+@inner_kernel
 def _send_for(i, indptr, indices, values, step, K, alpha, room, lists, held, counts):
     """Have the numbers of example i brought near. Given flat alpha (n · K), lists and held (n · room)."""
-    first, last = np.int64(indptr[i]), np.int64(indptr[i + 1])
-    last = min(last, first + LONGEST // indices.itemsize)
-    for t in range(first, last, LINE // indices.itemsize):
+    first, last = np.int64(get(indptr, i)), np.int64(get(indptr, i + 1))
+    for t in range(first, min(last, first + LONGEST), LINE // 8):
         prefetch(indices, t)
-    for t in range(first, last, LINE // values.itemsize):
         prefetch(values, t * step)
-    if room == 0 or counts[i] <= 0:
-        for k in range(i * K, (i + 1) * K, LINE // alpha.itemsize):
+    if room == 0 or get(counts, i) <= 0:
+        for k in range(i * K, (i + 1) * K, LINE // 8):
             prefetch(alpha, k)
-    for j in range(i * room, (i + 1) * room, LINE // held.itemsize):
+    for j in range(i * room, i * room + get(counts, i), LINE // 8):
         prefetch(lists, j)
         prefetch(held, j)
+
+
+@inner_kernel
+def _send_for_weights(i, indptr, indices, flat, P, room, lists, count):
+    """Have the weights brought near that example i is going to read, if it has a list."""
+    for t in range(np.int64(get(indptr, i)), np.int64(get(indptr, i + 1))):
+        at = np.int64(get(indices, t)) * P
+        for j in range(i * room, i * room + count):
+            prefetch(flat, at + get(lists, j))
 
 
 @kernel
 def visit(
     order, indptr, indices, values, step, q, c, y, delta, own, sum_of_hinges, scale, bias, W, alpha, gaps,
-    lists, held, counts, left, terms, band,
+    band, lists, held, counts, left, terms,
 ):  # fmt: skip
     """Visit the examples in ``order`` once.
 
@@ -255,11 +227,7 @@ def visit(
            row of W is the intercept, else 0.
     Filled W (d [+ 1], P), alpha (n, K), gaps (n,) as they were before each step.
 
-    With many labels most never matter to an example. ``lists`` (n, L) has those within ``band`` of the best,
-    ``held`` (n, L) their α, which alone is kept up to date, ``counts`` (n,) how many, and ``left`` (n,) for
-    how many visits the list will do. Then all labels are looked at again (counts ≤ 0: what it was, negated)
-    for a new list, which serves twice as long, ``terms`` (n,), if the last one had missed nothing. L = 0
-    leaves lists out.
+    ``band`` and what follows it are lists of the labels that matter (``label_lists``); L = 0 leaves them out.
     """
     K, P, flat, room = alpha.shape[1], W.shape[1], W.ravel(), lists.shape[1]
     base = (len(W) - 1) * P
@@ -267,21 +235,35 @@ def visit(
     mass, change, corners = np.empty(K), np.empty(K, W.dtype), np.empty(K)
     nothing = np.zeros(1, W.dtype)  # a zero of the same kind: a literal would be float64
     place, moved, some = np.empty(K, np.int64), np.empty(K, np.int64), np.arange(K)
-    flat_alpha, flat_lists, flat_held = alpha.ravel(), lists.ravel(), held.ravel()
+    # No views inside the loop: each would be counted as one more user of its array, which takes time.
+    flat_alpha, flat_lists, flat_held, prices = (
+        alpha.ravel(),
+        lists.ravel(),
+        held.ravel(),
+        delta.ravel(),
+    )
     for at in range(len(order)):
-        i = order[at]
+        i = np.int64(order[at])
+        if at + FAR < len(order):
+            _send_for_scalars(np.int64(order[at + FAR]), indptr, q, c, y, gaps, counts, left)
         if at + AHEAD < len(order):
             _send_for(
                 order[at + AHEAD], indptr, indices, values, step, K, flat_alpha, room, flat_lists, flat_held,
                 counts,
             )  # fmt: skip
-        own_label, weight, first, last = y[i], c[i], indptr[i], indptr[i + 1]
-        cost, inverse = delta[i] if own else delta[own_label], 1.0 / q[i]
+        if room > 0 and at + 1 < len(order):
+            following = np.int64(order[at + 1])
+            _send_for_weights(
+                following, indptr, indices, flat, P, room, flat_lists, get(counts, following)
+            )
+        own_label, weight = np.int64(get(y, i)), get(c, i)
+        first, last = np.int64(get(indptr, i)), np.int64(get(indptr, i + 1))
+        cost, inverse = (i if own else own_label) * K, 1.0 / get(q, i)
         m, label = K, own_label
         if room > 0:
-            m = np.int64(counts[i])
+            m = np.int64(get(counts, i))
             for j in range(m):
-                some[j], mass[j] = lists[i, j], held[i, j]
+                some[j], mass[j] = get(flat_lists, i * room + j), get(flat_held, i * room + j)
                 label = j if some[j] == own_label else label
             if m <= 0:
                 m = K
@@ -290,15 +272,16 @@ def visit(
         # 1. Scores of the labels at hand: g = s + Δ, for Weston–Watkins less s_y.
         if m < K:
             for j in range(m):
-                k = some[j]
+                k = get(some, j)
                 s = nothing[0]
                 for t in range(first, last):
                     s += get(values, t * step) * get(flat, np.int64(get(indices, t)) * P + k)
-                g[j] = s + bias * get(flat, base + k) + cost[k]
+                g[j] = s + bias * get(flat, base + k) + get(prices, cost + k)
         else:
             gather(indices, values, step, first, last, flat, P, row)
             for k in range(K):
-                g[k], mass[k] = row[k] + bias * flat[base + k] + cost[k], alpha[i, k]
+                g[k] = row[k] + bias * get(flat, base + k) + get(prices, cost + k)
+                mass[k] = get(flat_alpha, i * K + k)
         # 2. What the example adds to the gap.
         shift = g[label] if sum_of_hinges else 0.0
         best, best_b, mean, price, support, sum_b = -np.inf, -np.inf, 0.0, 0.0, 0, 0.0
@@ -317,35 +300,29 @@ def visit(
         count = 0
         if gaps[i] > 0.0:
             if sum_of_hinges:
-                count = _to_box(b[:m], weight, label, scale, mass[:m], corners, new, moved, change)
+                count = _to_box(b, m, weight, label, scale, mass, corners, new, moved, change)
             else:
                 theta = max(best_b - weight, (sum_b - weight) / max(support, 1))
-                count = _to_simplex(b[:m], theta, weight, scale, mass[:m], place, moved, change)
+                count = _to_simplex(b, m, theta, weight, scale, mass, place, moved, change)
             for j in range(count):
                 k = moved[j]
                 if m < K:
-                    held[i, k] = mass[k]
+                    put(flat_held, i * room + k, mass[k])
                 else:
-                    alpha[i, k] = mass[k]
+                    put(flat_alpha, i * K + k, mass[k])
                 moved[j] = some[k]
             _move(
                 indices, values, step, first, last, flat, P, bias, base, row, count, moved, change
             )
         if room > 0:
-            if m < K:
+            if m == K:
+                enlist(
+                    i, g, best, own_label, band, sum_of_hinges, place, alpha, lists, held, counts, left, terms
+                )  # fmt: skip
+            else:
                 left[i] -= 1
                 if left[i] == 0:
-                    _put_back(lists[i], held[i], m, alpha[i])
-                    counts[i] = -m
-            else:
-                calm = counts[i] < 0 and not _news(lists[i], -counts[i], moved, change, count)
-                terms[i] = min(2 * terms[i], LONG) if calm else SHORT
-                counts[i] = _listed(
-                    g, best, alpha[i], own_label, band, sum_of_hinges, place, lists[i]
-                )
-                for j in range(counts[i]):
-                    held[i, j] = alpha[i, lists[i, j]]
-                left[i] = terms[i]
+                    expire(i, alpha, lists, held, counts)
 
 
 @kernel

@@ -40,7 +40,7 @@ from numba.extending import (
 )
 from numba.np.arrayobj import load_item, store_item
 
-from .compile import kernel
+from .compile import inner_kernel, kernel
 
 __all__ = [
     "L4",
@@ -455,7 +455,7 @@ if config.DISABLE_JIT:  # the same words in plain NumPy, for coverage and for de
     add, mul, divide, total, largest = np.add, np.multiply, np.divide, np.sum, np.max
 
 
-@kernel
+@inner_kernel
 def _gather_tile(indices, values, step, first, last, W, P, c, row, LANES):
     even, odd = zeros(W, LANES), zeros(W, LANES)  # two sums: neither waits for the other
     for t in range(first, last - 1, 2):
@@ -468,7 +468,7 @@ def _gather_tile(indices, values, step, first, last, W, P, c, row, LANES):
     store(row, c, add(even, odd))
 
 
-@kernel
+@inner_kernel
 def gather(indices, values, step, first, last, W, P, row):
     """row_c = Σ_t values_t · W[indices_t, c] for t = first … last−1. Given flat W (d, P). Filled row (P,).
 
@@ -494,7 +494,7 @@ def gather(indices, values, step, first, last, W, P, row):
         _gather_tile(indices, values, step, first, last, W, P, c, row, L4)
 
 
-@kernel
+@inner_kernel
 def _scatter_tile(indices, values, step, first, last, W, P, c, row, LANES):
     residual = load(row, c, LANES)
     for t in range(first, last):
@@ -502,7 +502,7 @@ def _scatter_tile(indices, values, step, first, last, W, P, c, row, LANES):
         store(W, at, fma(get(values, t * step), residual, load(W, at, LANES)))
 
 
-@kernel
+@inner_kernel
 def scatter(indices, values, step, first, last, W, P, row):
     """W[indices_t, c] += values_t · row_c for t = first … last−1: the adjoint of ``gather``."""
     c = 0

@@ -40,7 +40,7 @@ FACTOR = 3000
 INNER = 50
 """Hessian products for one direction."""
 
-SAMPLE, LEAST, SETTLED = 20, 8000, 5
+SAMPLE, LEAST, SETTLED = 10, 8000, 5
 """A sample for Hessians: rows for each feature, rows at least, steps after which slow ones mean too small."""
 
 CHUNK = 2**15
@@ -210,20 +210,27 @@ class _Truncated(_Directions):
 
     def _refresh(self) -> None:
         state, shared = self.state, self.state.shared
-        if self.factored:
-            sample = as_matrix(shared.rows)[:: self.every].astype(float)
-            mean = self.every * state.D[:: self.every, : shared.layout.labels].mean(axis=1)
-            A = (sample * mean[:, None]).T @ sample
-            A[np.diag_indices(len(A))] += 1.0
-            try:
-                self.factor = cho_factor(A, overwrite_a=True, check_finite=False)
-                self.rest = np.maximum(state.D.sum(axis=0), 1e-300)
-                return
-            except LinAlgError:  # repeated columns of wildly different sizes
-                self.factored = False
-        self.inverse = shared.squares(state.D)
-        self.inverse[: state.d] += 1.0
-        np.divide(1.0, np.maximum(self.inverse, 1e-300), out=self.inverse)
+        # Half the digits are enough for a preconditioner, unless columns are of wildly different sizes.
+        self.factored = self.factored and (self._factor(np.float32) or self._factor(np.float64))
+        if not self.factored:
+            self.inverse = shared.squares(state.D)
+            self.inverse[: state.d] += 1.0
+            np.divide(1.0, np.maximum(self.inverse, 1e-300), out=self.inverse)
+
+    def _factor(self, kind: type) -> bool:
+        """The factor of Xᵀ D̄ X + I, if it has one in this precision."""
+        D, some = self.state.D, slice(None, None, self.every)
+        mean = self.every * D[some, : self.state.shared.layout.labels].mean(axis=1)
+        rows = as_matrix(self.state.shared.rows)[some]
+        root = np.multiply(np.sqrt(mean)[:, None], rows).astype(kind, copy=False)
+        A = root.T @ root
+        A[np.diag_indices(len(A))] += 1.0
+        try:
+            self.factor = cho_factor(A, overwrite_a=True, check_finite=False)
+        except LinAlgError:  # repeated columns of wildly different sizes
+            return False
+        self.rest = np.maximum(D.sum(axis=0), 1e-300)
+        return True
 
     def _precondition(self, residual: Floats) -> Floats:
         if not self.factored:

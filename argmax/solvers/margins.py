@@ -49,6 +49,9 @@ SHARE = 2.0
 MANY = 48
 """Labels from which on an example keeps a list of those that matter to it."""
 
+RENEWED = 512
+"""Lists that are renewed in one piece of work."""
+
 BAND = 0.07
 """A label matters if its score is within so much of the best one, in units of the largest cost."""
 
@@ -241,6 +244,9 @@ class ShardDual:
         self.counts, self.left, self.terms = (np.zeros(n, np.int32) for _ in range(3))
         self.band = BAND * float(self.delta.max())
 
+    def _listed(self) -> tuple[Any, ...]:
+        return self.lists, self.held, self.counts, self.left, self.terms
+
     def _given(self, climb: Climb) -> tuple[Any, ...]:
         return self.c, self.labels, self.delta, self.own, climb.sum_of_hinges
 
@@ -250,9 +256,9 @@ class ShardDual:
 
     def settle(self) -> None:
         """Bring α up to date where lists hold a part of it."""
-        from ..kernels import margins
+        from ..kernels import label_lists
 
-        margins.settle(self.lists, self.held, self.counts, self.alpha)
+        label_lists.settle(self.alpha, *self._listed()[:3])
 
     def forget_lists(self) -> None:
         """After α has changed behind their back."""
@@ -272,17 +278,32 @@ class ShardDual:
 
         due = np.flatnonzero(self.rest <= 0)
         self.rest -= 1
+        self._renew_lists(due, climb)
         order = due[climb.rng.permutation(len(due))]
         work = self.rows.entries * climb.W.shape[1] * len(due) // max(len(self.c), 1)
         for piece in np.array_split(order, max(1, min(len(order), work // CHUNK))):
             margins.visit(
                 piece, *csr_arguments(self.brief), self.q, *self._given(climb), climb.scale, climb.bias,
-                climb.W, self.alpha, self.gaps, self.lists, self.held, self.counts, self.left, self.terms,
-                self.band,
+                climb.W, self.alpha, self.gaps, self.band, *self._listed(),
             )  # fmt: skip
             if report.out_of_time():
                 break
         return due
+
+    def _renew_lists(self, due: Ints, climb: Climb) -> None:
+        """New lists where they have served, in parts side by side."""
+        from ..kernels import label_lists
+
+        served = due[self.counts[due] < 0]
+        parts = np.array_split(served, max(1, len(served) // RENEWED))
+
+        def renew(i: int) -> None:
+            label_lists.renew(
+                parts[i], *csr_arguments(self.brief), *self._given(climb)[1:], climb.bias, climb.W,
+                self.alpha, self.band, *self._listed(),
+            )  # fmt: skip
+
+        climb.share(renew, len(parts))
 
     def schedule(self, seen: Ints, least: float) -> None:
         """Those that added less than ``least`` wait, each time twice as long."""
