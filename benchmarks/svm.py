@@ -91,7 +91,7 @@ class Side(ABC):
 class Ours(Side):
     """MulticlassSVM with solver="auto". The bits are the same for any number of threads."""
 
-    tols = tuple(10.0 ** (-i / 2) for i in range(4, 14))
+    tols = tuple(10.0 ** (-i / 4) for i in range(8, 27))
 
     def __init__(self, rows: Table, C: float, threads: int) -> None:
         super().__init__(rows, C)
@@ -109,7 +109,7 @@ class Ours(Side):
 class Theirs(Side):
     """LIBLINEAR's ``-s 4``, by one of its faces."""
 
-    tols = tuple(10.0 ** (-i / 2) for i in range(1, 9))
+    tols = tuple(10.0 ** (-i / 4) for i in range(2, 17))
 
 
 @final

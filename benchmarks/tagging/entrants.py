@@ -16,7 +16,11 @@ from .data import Corpus
 C2 = 1.0
 C = 1.0 / (2.0 * C2)
 EPOCHS = 10
-TOL, FAR = 1e-9, 300  # of the fit that goes far, to see where the optimum is
+LAST, NEAR, FAR = (
+    1e-9,
+    1e-6,
+    300,
+)  # tol and passes of the fit that goes far, to see where the optimum is
 LONG = 10_000  # iterations: tol decides
 TIGHTER = 0.6
 TRIES = 8
@@ -98,15 +102,15 @@ class Ours:
         self.runs: dict[tuple[int, float], list[dict[str, Any]]] = {}  # by threads and tol
         self.perceptrons: list[dict[str, Any]] = []
 
-    def explore(self) -> None:
-        told = self._fit(self.threads, TOL, FAR)
+    def explore(self, tol: float) -> None:
+        told = self._fit(self.threads, tol, FAR)
         self.way = [(seconds, value, gap) for seconds, value, gap in told["curve"]]
         self.best = min(told["value"], *(value for _, value, _ in self.way))
 
     def aim(self, target: str, value: float) -> None:
         """Find a tol at which a fit ends at f ≤ value; the first fit says where to look."""
         reached = (gap for _, f, gap in self.way if f <= value and math.isfinite(gap))
-        tol = next(reached, TOL * self.size.zero) / self.size.zero
+        tol = next(reached, LAST * self.size.zero) / self.size.zero
         for _ in range(TRIES):
             if self.run(self.threads, tol) <= value:
                 self.tols[target] = tol
@@ -166,10 +170,10 @@ class Peer:
         self.limit = min(self.limit, limit)
         given = {"what": "lbfgs", "c2": C2, "memories": MEMORIES, "below": below, "limit": limit}
         self.runs.append(self._call(given))
+        self.grown = self.runs[-1]["grown"]
 
     def weigh(self) -> None:
         """Megabytes grown by L-BFGS: for CRFsuite with its default of memories, in as many iterations."""
-        self.grown = self.runs[-1]["grown"]
         if self.name == "CRFsuite":
             given = {"what": "lbfgs", "c2": C2, "memories": LEAN, "below": 0.0, "limit": math.inf}
             self.grown = min(self.grown, self._call({**given, "most": 2 * LEAN})["grown"])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..common import Check, median, note_ratio, say, table, verdict
-from .contest import TARGETS, Contest
+from .contest import Contest
 from .entrants import EPOCHS, Peer
 
 FLOORS = {"conll2000": ((20.0, 12.0), (14.0, 9.0))}  # at each target: all threads, and one
@@ -16,10 +16,11 @@ PERCEPTRON, TAGGING, PER_SECOND, MEMORY = 12.0, 12.0, 700_000, 4.0
 
 
 def show(contest: Contest) -> None:
-    columns = ["", *(f"s to {t}" for t in TARGETS), *(f"peer/us {t}" for t in TARGETS)]
+    targets = contest.targets
+    columns = ["", *(f"s to {t}" for t in targets), *(f"peer/us {t}" for t in targets)]
     alone = ["both, us on 1 thread"] if len(contest.threads()) > 1 else []
     columns += [*alone, "runs", "MB", "best (f−f*)/f*"]
-    blanks = len(TARGETS) + len(alone)
+    blanks = len(targets) + len(alone)
     rows = [_our_row(contest, threads, blanks) for threads in contest.threads()]
     rows += [_peer_row(contest, peer) for peer in contest.peers]
     table(f"{contest.corpus.name}   {contest.size}", columns, rows)
@@ -35,8 +36,8 @@ def show(contest: Contest) -> None:
 
 def _our_row(contest: Contest, threads: int, blanks: int) -> list[str]:
     ours = contest.ours
-    reaches = [ours.reach(target, threads) for target in TARGETS]
-    told = ours.told(TARGETS[-1], threads)
+    reaches = [ours.reach(target, threads) for target in contest.targets]
+    told = ours.told(contest.targets[-1], threads)
     last = told[-1]["value"] if told else ours.best
     return [
         f"argmax ({threads})",
@@ -49,7 +50,7 @@ def _our_row(contest: Contest, threads: int, blanks: int) -> list[str]:
 
 
 def _peer_row(contest: Contest, peer: Peer) -> list[str]:
-    reaches = {target: peer.reach(contest.value(target)) for target in TARGETS}
+    reaches = {target: peer.reach(contest.value(target)) for target in contest.targets}
     all_threads, *alone = (
         [_ratio_text(*contest.ratio(reach, t, threads)) for t, reach in reaches.items()]
         for threads in contest.threads()
@@ -75,13 +76,13 @@ def _ratio_text(ratio: float, bound: bool) -> str:
 def _shares(contest: Contest) -> str:
     """Where our time goes beside the solver, and what the first sentences cost in a process."""
     ours = contest.ours
-    told = ours.told(TARGETS[-1], ours.threads)
+    told = ours.told(contest.targets[-1], ours.threads)
     if not told:
-        return f"argmax does not get to {TARGETS[-1]}."
+        return f"argmax does not get to {contest.targets[-1]}."
     reading = median([run["reading"] for run in told])
     rest = median([run["seconds"] - run["reading"] - run["curve"][-1][0] for run in told])
     warm = median([run["warm"] for run in told])
-    tols = ", ".join(f"{ours.tols[t]:.1e}" if t in ours.tols else "none" for t in TARGETS)
+    tols = ", ".join(f"{ours.tols[t]:.1e}" if t in ours.tols else "none" for t in contest.targets)
     return (
         f"argmax: tol = {tols}; {reading:.2g} s of reading, {rest:.2g} s of attributes, layout and\n"
         f"  the rest; {warm:.2g} s to warm up in a fresh process, compile cache warm."
@@ -129,7 +130,7 @@ def promises(contest: Contest) -> list[Check]:
     name = contest.corpus.name
     result = []
     for threads, floors in zip(contest.threads(), FLOORS.get(name, ELSEWHERE), strict=False):
-        for target, floor in zip(TARGETS, floors, strict=True):
+        for target, floor in zip(contest.targets, floors, strict=False):
             if floor:
                 result.append(_speed(contest, threads, target, floor))
     if contest.crfsuite:
@@ -171,7 +172,7 @@ def _rest(contest: Contest, crfsuite: Peer) -> Iterator[Check]:
     alone = _speed_of(ours, 1)
     enough = "met" if alone >= PER_SECOND else "not met"
     yield Check(f"{name}: tagging, 1 thread", f"{alone:,.0f} tokens/s", f"{PER_SECOND:,}", enough)
-    told = contest.ours.told(TARGETS[-1], contest.ours.threads)
+    told = contest.ours.told(contest.targets[-1], contest.ours.threads)
     if told:
         ratio = crfsuite.grown / median([run["grown"] for run in told])
         yield _floor(f"{name}: memory grown", ratio, MEMORY)
