@@ -6,7 +6,7 @@ is near the best one, and for a while visits look at no others.
     lists   (n, L)   the labels
     held    (n, L)   their α, which alone is kept up to date while the list serves; all others have α = 0
     counts  (n,)     how many; 0 where there is no list; negated where the list has served its time
-    left    (n,)     visits that the list still serves
+    left    (n,)     visits that the list still serves, or until one is tried again
     terms   (n,)     visits that it was made for: twice those of the one before if that one missed nothing
 """
 
@@ -17,7 +17,8 @@ from .simd import L4, gather, largest, load, maximum
 
 __all__ = ["enlist", "expire", "renew", "settle"]
 
-SHORT, LONG, HALVINGS = 3, 64, 8  # visits with one list, at first and at most; of the band
+SHORT, LONG = 3, 64  # visits with one list, at first and at most
+HALVINGS, AGAIN = 8, 16  # of the band; visits without a list until one is tried again
 
 
 @inner_kernel
@@ -42,7 +43,8 @@ def enlist(i, g, best, y, band, sum_of_hinges, near, alpha, lists, held, counts,
     counts[i] = count if count <= room else 0
     for j in range(counts[i]):
         lists[i, j], held[i, j] = near[j], alpha[i, near[j]]
-    left[i] = terms[i] = SHORT
+    terms[i] = SHORT
+    left[i] = SHORT if count <= room else AGAIN
 
 
 @inner_kernel
@@ -103,7 +105,7 @@ def renew(
         more = _others(g, top, band, near, room - count, lists[i, count:])
         held[i, count : count + more] = 0.0
         counts[i] = count + more if more >= 0 else 0
-        left[i] = terms[i]
+        left[i] = terms[i] if more >= 0 else AGAIN
 
 
 @inner_kernel

@@ -315,14 +315,13 @@ def visit(
                 indices, values, step, first, last, flat, P, bias, base, row, count, moved, change
             )
         if room > 0:
-            if m == K:
+            left[i] -= 1
+            if left[i] <= 0 and m < K:
+                expire(i, alpha, lists, held, counts)
+            elif left[i] <= 0:
                 enlist(
                     i, g, best, own_label, band, sum_of_hinges, place, alpha, lists, held, counts, left, terms
                 )  # fmt: skip
-            else:
-                left[i] -= 1
-                if left[i] == 0:
-                    expire(i, alpha, lists, held, counts)
 
 
 @kernel

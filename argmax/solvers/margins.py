@@ -40,7 +40,7 @@ CHUNK = 2_000_000
 ROWS = 2048
 """Dense rows that are compressed at a time."""
 
-LONGEST = 15
+LONGEST = 10
 """Sweeps that an example waits at most."""
 
 SHARE = 2.0
@@ -52,7 +52,7 @@ MANY = 48
 RENEWED = 512
 """Lists that are renewed in one piece of work."""
 
-BAND = 0.07
+BAND = 0.04
 """A label matters if its score is within so much of the best one, in units of the largest cost."""
 
 PRECISE = 5e-7
@@ -262,7 +262,7 @@ class ShardDual:
 
     def forget_lists(self) -> None:
         """After α has changed behind their back."""
-        self.counts[:] = 0
+        self.counts[:] = self.left[:] = 0
 
     def add_to(self, climb: Climb) -> None:
         from ..kernels import margins
@@ -281,10 +281,10 @@ class ShardDual:
         self._renew_lists(due, climb)
         order = due[climb.rng.permutation(len(due))]
         work = self.rows.entries * climb.W.shape[1] * len(due) // max(len(self.c), 1)
-        for piece in np.array_split(order, max(1, min(len(order), work // CHUNK))):
+        for piece in _pieces(len(order), work // CHUNK):
             margins.visit(
-                piece, *csr_arguments(self.brief), self.q, *self._given(climb), climb.scale, climb.bias,
-                climb.W, self.alpha, self.gaps, self.band, *self._listed(),
+                order[piece], *csr_arguments(self.brief), self.q, *self._given(climb), climb.scale,
+                climb.bias, climb.W, self.alpha, self.gaps, self.band, *self._listed(),
             )  # fmt: skip
             if report.out_of_time():
                 break
@@ -295,11 +295,11 @@ class ShardDual:
         from ..kernels import label_lists
 
         served = due[self.counts[due] < 0]
-        parts = np.array_split(served, max(1, len(served) // RENEWED))
+        parts = _pieces(len(served), len(served) // RENEWED)
 
         def renew(i: int) -> None:
             label_lists.renew(
-                parts[i], *csr_arguments(self.brief), *self._given(climb)[1:], climb.bias, climb.W,
+                served[parts[i]], *csr_arguments(self.brief), *self._given(climb)[1:], climb.bias, climb.W,
                 self.alpha, self.band, *self._listed(),
             )  # fmt: skip
 
@@ -316,16 +316,16 @@ class ShardDual:
         from ..kernels import margins
 
         n, work = len(self.c), self.rows.entries * climb.W.shape[1]
-        bounds = np.linspace(0, n, 1 + max(1, min(n, work // CHUNK))).astype(int)
+        parts = _pieces(n, work // CHUNK)
 
         def piece(i: int) -> float:
             gain: float = margins.look(
-                bounds[i], bounds[i + 1], *csr_arguments(self.rows), *self._given(climb), climb.bias,
+                parts[i].start, parts[i].stop, *csr_arguments(self.rows), *self._given(climb), climb.bias,
                 climb.exact, self.alpha, self.gaps,
             )  # fmt: skip
             return gain
 
-        gain, gap = sum(climb.share(piece, len(bounds) - 1)), float(self.gaps.sum())
+        gain, gap = sum(climb.share(piece, len(parts))), float(self.gaps.sum())
         large = self.gaps > SHARE * gap / n
         self.wait[large] = self.rest[large] = 0
         return gain, gap
@@ -346,6 +346,12 @@ class ShardDual:
     def restore(self, kept: Values) -> None:
         for name, array in kept.items():
             getattr(self, name)[:] = array
+
+
+def _pieces(n: int, count: int) -> list[slice]:
+    """n things in about ``count`` pieces of much the same size: one at least, and none that is empty."""
+    count = max(1, min(n, count))
+    return [slice(n * i // count, n * (i + 1) // count) for i in range(count)]
 
 
 def in_brief(rows: Csr) -> Csr:
