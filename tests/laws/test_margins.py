@@ -339,6 +339,7 @@ def test_visits_in_float32_that_stall_go_on_in_float64(loss, monkeypatch):
 def test_threads_change_no_bits(loss, k, monkeypatch):
     monkeypatch.setattr("argmax.solvers.margins.CHUNK", 1000)
     monkeypatch.setattr("argmax.solvers.margins.ROWS", 64)
+    monkeypatch.setattr("argmax.solvers.margins.RENEWED", 16)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 20)) * (rng.random((300, 20)) < 0.3)
     y = np.r_[np.arange(k), rng.integers(0, k, 300 - k)]
