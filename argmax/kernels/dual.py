@@ -12,14 +12,61 @@ coordinate descent on pairs.
 
 The intercept b is the multiplier of Σ_i c_i (y_i − μ_i) = 0. It enters as an augmented Lagrangian: h holds
 the violation, B·h is added to the scores (a constant feature √B), and after a sweep b ← b + B·h.
+
+Visits are bound by memory: U may be float32, half of it. What belongs to one example stays float64.
 """
 
 import numpy as np
 
 from .compile import kernel
-from .simd import exp_in_place, gather, scatter
+from .simd import exp_in_place, gather, get, prefetch, put, scatter
 
-__all__ = ["sweep"]
+__all__ = ["against_others", "class_sums", "sweep"]
+
+AHEAD = 2  # examples whose numbers are sent for before it is their turn
+LINE, LONGEST = 64, 2048  # bytes that come together; and those of a row: the rest follows by itself
+
+
+@kernel
+def class_sums(indptr, indices, values, step, c, y, U):
+    """U[j, y_i] += c_i x_ij. Given c (n,), labels y (n,). Added to U (d, P)."""
+    P, flat = U.shape[1], U.ravel()
+    for i in range(len(y)):
+        weight, label = c[i], y[i]
+        for t in range(indptr[i], indptr[i + 1]):
+            at = np.int64(get(indices, t)) * P + label
+            put(flat, at, get(flat, at) + weight * get(values, t * step))
+
+
+@kernel
+def against_others(U, K, scale):
+    """U_jk ← scale (U_jk − mean of U_j over the other labels); returns ‖U‖². Given U (d, P), P ≥ K ≥ 2."""
+    P, flat, square, share = U.shape[1], U.ravel(), 0.0, 1.0 / (K - 1)
+    for j in range(len(U)):
+        total, here = 0.0, 0.0
+        for k in range(K):
+            total += get(flat, j * P + k)
+        for k in range(K):
+            own = get(flat, j * P + k)
+            away = scale * (own - (total - own) * share)
+            put(flat, j * P + k, away)
+            here += away * away
+        square += here
+    return square
+
+
+@kernel
+def _send_for(i, indptr, indices, values, step, K, v, mu):
+    """Have the numbers of example i brought near. Given flat v and mu (n · K)."""
+    first, last = np.int64(indptr[i]), np.int64(indptr[i + 1])
+    last = min(last, first + LONGEST // indices.itemsize)
+    for t in range(first, last, LINE // indices.itemsize):
+        prefetch(indices, t)
+    for t in range(first, last, LINE // values.itemsize):
+        prefetch(values, t * step)
+    for k in range(i * K, (i + 1) * K, LINE // v.itemsize):
+        prefetch(v, k)
+        prefetch(mu, k)
 
 
 @kernel
@@ -58,14 +105,16 @@ def sweep(order, indptr, indices, values, step, q, c, scale, B, U, b, h, v, mu):
     """Visit the examples in ``order`` once.
 
     Given  rows; q (n,) curvatures ‖x‖² (scaled); c (n,) weights C·s_i; scale 1, or ½ for two classes.
-    Filled U (d, P), h (K,), v = log μ and mu (n, K).
+    Filled U (d, P), float32 or float64, h (K,), v = log μ and mu (n, K).
     Returns Σ_i c_i KL(μ_i ‖ softmax(s_i)) to second order: the duality gap, were the scores frozen.
     """
     K, P, flat = mu.shape[1], U.shape[1], U.ravel()
-    row, r, new, exps = np.zeros(P), np.empty(K), np.empty(K), np.empty(K)
-    gap = 0.0
+    row, r, new, exps = np.zeros(P, U.dtype), np.empty(K), np.empty(K), np.empty(K)
+    flat_v, flat_mu, gap = v.ravel(), mu.ravel(), 0.0
     for place in range(len(order)):
         i = order[place]
+        if place + AHEAD < len(order):
+            _send_for(order[place + AHEAD], indptr, indices, values, step, K, flat_v, flat_mu)
         first, last = indptr[i], indptr[i + 1]
         gather(indices, values, step, first, last, flat, P, row)
         Q = c[i] * (q[i] + scale * B)

@@ -20,6 +20,8 @@ from .simd import L4, L8, fma, gather, get, load, scatter, store, zeros
 
 __all__ = [
     "csr_adjoint",
+    "csr_adjoint_range",
+    "csr_norms",
     "csr_scores",
     "csr_squares",
     "dense_adjoint",
@@ -53,6 +55,46 @@ def csr_adjoint(indptr, indices, values, step, R, G, bias):
         for c in range(len(bias)):
             bias[c] += R[i, c]
         scatter(indices, values, step, indptr[i], indptr[i + 1], flat, P, row)
+
+
+@kernel
+def csr_adjoint_range(indptr, indices, values, step, R, low, high, G):
+    """G_j = Σ_i x_ij R_i for features low … high−1, in the order of the rows, which are not transposed.
+
+    Given R (R, P), padded with zeros, and indices in any order. Filled G (d, P) in that range. Whoever has
+    the other ranges reads the same rows, but writes elsewhere: every sum is the same however ranges are cut.
+    """
+    P, flat = G.shape[1], G.ravel()
+    G[low:high] = 0.0
+    for i in range(R.shape[0]):
+        t, last, row = indptr[i], indptr[i + 1], R[i]
+        while t < last:
+            while t < last and not low <= get(indices, t) < high:
+                t += 1
+            first = t
+            while t < last and low <= get(indices, t) < high:
+                t += 1
+            if first < t:
+                scatter(indices, values, step, first, t, flat, P, row)
+
+
+@kernel
+def csr_norms(indptr, values, step, out):
+    """out_i = Σ_j x_ij². Given indptr (R+1,), values. Filled out (R,)."""
+    for i in range(len(out)):
+        first, last = indptr[i], indptr[i + 1]
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for t in range(first, last - 3, 4):
+            x0, x1 = np.float64(get(values, t * step)), np.float64(get(values, (t + 1) * step))
+            x2, x3 = (
+                np.float64(get(values, (t + 2) * step)),
+                np.float64(get(values, (t + 3) * step)),
+            )
+            s0, s1, s2, s3 = s0 + x0 * x0, s1 + x1 * x1, s2 + x2 * x2, s3 + x3 * x3
+        for t in range(last - (last - first) % 4, last):
+            x0 = np.float64(get(values, t * step))
+            s0 += x0 * x0
+        out[i] = (s0 + s1) + (s2 + s3)
 
 
 @kernel

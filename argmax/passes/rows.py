@@ -49,17 +49,24 @@ GRAM_ROWS, GRAM_VALUES, GRAM_TILES = 512, 2**15, 7
 7 · 8 / 2 of them are two rounds of sixteen threads, hardly a thread idle."""
 
 
+OWNERS = 4
+"""Ranges of features summed side by side without a transpose: each owner reads all indices."""
+
+
 def _like(problem: Problem, node: Floats, scores: Scores) -> Scores:
     """Scores-shaped memory over ``node``; shared edge tables get one private table each."""
     edge = None if scores.edge is None else np.zeros(scores.edge.shape)
     return Scores(node, edge, scores.offsets)
 
 
-def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
+def evaluate(
+    shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, seldom: bool = False
+) -> Sums:
     """{"value": Σ s_i loss_i(w), "gradient": its gradient}.
 
     Where the point is an earlier one with its intercept moved, the scores left there are moved as well
-    instead of being computed.
+    instead of being computed. With ``seldom`` sparse rows are not transposed: it takes several passes until
+    that pays.
     """
     layout = problem.full
     weights = layout.weights(stamp.w, layout.product_dtype(shard.structures.rows))
@@ -69,7 +76,7 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     else:
         kept = shard.slots.keep("node", stamp, (shard.structures.nodes, layout.labels))
     if _fusible(shard, problem):
-        return _evaluate_fused(shard, crew, problem, weights, ready, kept)
+        return _evaluate_fused(shard, crew, problem, weights, ready, kept, seldom)
 
     def block_residual(structures: Structures, truth: Truth, nodes: slice) -> tuple[float, Scores]:
         if not ready:
@@ -79,7 +86,7 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
         values = problem.loss.evaluate(problem.space, scores, truth, residual)
         return float(values.sum()), residual
 
-    return _adjoint(shard, crew, problem, block_residual)
+    return _adjoint(shard, crew, problem, block_residual, seldom)
 
 
 def _fusible(shard: Shard, problem: Problem) -> bool:
@@ -95,7 +102,13 @@ def _by_kernel(problem: Problem) -> bool:
 
 
 def _evaluate_fused(
-    shard: Shard, crew: Crew, problem: Problem, weights: Weights, ready: bool, kept: Floats
+    shard: Shard,
+    crew: Crew,
+    problem: Problem,
+    weights: Weights,
+    ready: bool,
+    kept: Floats,
+    seldom: bool,
 ) -> Sums:
     """``evaluate`` by one kernel call a block, or two sweeps where columns have owners.
 
@@ -142,7 +155,7 @@ def _evaluate_fused(
         return fused.csr_residuals(*arguments(block), residual[nodes], bias), bias
 
     pieces = crew.run(rows_of, blocks)
-    gradient = _columns(shard, crew, problem, residual)
+    gradient = _columns(shard, crew, problem, residual, seldom)
     for _, bias in pieces:
         gradient_of(gradient)[1][:] += bias
     return {"value": sum(value for value, _ in pieces), "gradient": gradient}
@@ -548,10 +561,12 @@ def _curved(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Floats:
     return np.asarray(filled)
 
 
-def _adjoint(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) -> Sums:
+def _adjoint(
+    shard: Shard, crew: Crew, problem: Problem, block_residual: Any, seldom: bool = False
+) -> Sums:
     """Σ over blocks of value and Ψᵀ residual, in an order that the data alone decides."""
     if shard.by_columns:
-        return _adjoint_by_columns(shard, crew, problem, block_residual)
+        return _adjoint_by_columns(shard, crew, problem, block_residual, seldom)
     layout, blocks, parts = problem.full, len(shard.blocks), shard.parts
     private = shard.private_gradients()
 
@@ -576,7 +591,9 @@ def _sum_parts(values: list[float], private: Floats) -> Sums:
     return {"value": sum(values), "gradient": gradient}
 
 
-def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) -> Sums:
+def _adjoint_by_columns(
+    shard: Shard, crew: Crew, problem: Problem, block_residual: Any, seldom: bool
+) -> Sums:
     layout = problem.full
     node = shard.padded_residual(layout.width)
 
@@ -588,23 +605,41 @@ def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residu
         return value, reduced.sum(axis=0)[None, :], residual.edge
 
     pieces = crew.run(block, len(shard.blocks))
-    gradient = _columns(shard, crew, problem, node)
+    gradient = _columns(shard, crew, problem, node, seldom)
     for _, total, edge in pieces:
         layout.adjoint_shared(total, edge, gradient)
     return {"value": sum(value for value, _, _ in pieces), "gradient": gradient}
 
 
-def _columns(shard: Shard, crew: Crew, problem: Problem, node: Floats) -> Floats:
+def _columns(
+    shard: Shard, crew: Crew, problem: Problem, node: Floats, seldom: bool = False
+) -> Floats:
     """Xᵀ node, each range of features by its owner; zero in the entries that no row of X enters."""
-    rows, layout = shard.by_column(crew.run), problem.full
-    ranges = shard.column_ranges(rows)
+    layout, rows = problem.full, shard.structures.rows
     gradient = np.empty(
         layout.size
     )  # not zeros: its pages are touched first by their owners, in parallel
     gradient[layout.features * layout.width :] = 0.0
+    if seldom and isinstance(rows, Csr) and layout.compiled and not shard.on_disk:
+        _columns_of_rows(rows, crew, node, layout.matrix(gradient))
+        return gradient
+    rows = shard.by_column(crew.run)
+    ranges = shard.column_ranges(rows)
 
     def owner(i: int) -> None:
         layout.adjoint_columns(shard.columns(rows, ranges[i]), node, gradient, ranges[i])
 
     crew.run(owner, len(ranges))
     return gradient
+
+
+def _columns_of_rows(rows: Csr, crew: Crew, node: Floats, table: Floats) -> None:
+    """The same from rows that are not transposed: every owner reads all of them."""
+    from ..kernels import products
+
+    given, bounds = csr_arguments(rows), np.linspace(0, rows.width, OWNERS + 1).astype(int)
+
+    def owner(i: int) -> None:
+        products.csr_adjoint_range(*given, node, bounds[i], bounds[i + 1], table)
+
+    crew.run(owner, OWNERS)
