@@ -391,9 +391,13 @@ def _separates(objective: Objective, w: Floats) -> bool:
 
 def _centred(layout: Full, w: Floats) -> Floats:
     """Only differences between classes matter: intercepts are shifted to mean zero, as scikit-learn's."""
+    if not (layout.intercept and layout.free_intercept and layout.columns > 1):
+        return w
+    intercept = w[layout.free]
+    if abs(intercept.mean()) <= 1e-14 * abs(intercept).max():
+        return w
     w = w.copy()
-    if layout.intercept and layout.free_intercept and layout.columns > 1:
-        w[layout.free] -= w[layout.free].mean()
+    w[layout.free] -= intercept.mean()
     return w
 
 

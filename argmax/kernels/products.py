@@ -20,7 +20,6 @@ from .simd import L4, L8, fma, gather, get, load, scatter, store, zeros
 
 __all__ = [
     "csr_adjoint",
-    "csr_adjoint_range",
     "csr_norms",
     "csr_scores",
     "csr_squares",
@@ -55,27 +54,6 @@ def csr_adjoint(indptr, indices, values, step, R, G, bias):
         for c in range(len(bias)):
             bias[c] += R[i, c]
         scatter(indices, values, step, indptr[i], indptr[i + 1], flat, P, row)
-
-
-@kernel
-def csr_adjoint_range(indptr, indices, values, step, R, low, high, G):
-    """G_j = Σ_i x_ij R_i for features low … high−1, in the order of the rows, which are not transposed.
-
-    Given R (R, P), padded with zeros, and indices in any order. Filled G (d, P) in that range. Whoever has
-    the other ranges reads the same rows, but writes elsewhere: every sum is the same however ranges are cut.
-    """
-    P, flat = G.shape[1], G.ravel()
-    G[low:high] = 0.0
-    for i in range(R.shape[0]):
-        t, last, row = indptr[i], indptr[i + 1], R[i]
-        while t < last:
-            while t < last and not low <= get(indices, t) < high:
-                t += 1
-            first = t
-            while t < last and low <= get(indices, t) < high:
-                t += 1
-            if first < t:
-                scatter(indices, values, step, first, t, flat, P, row)
 
 
 @kernel

@@ -299,7 +299,7 @@ class Full(Layout):
 
 
 def _turned(W: Floats, columns: int) -> Floats:
-    """Some columns of a table (d, P) as rows; a few features at a time, or every row would be a cache miss."""
+    """Some columns of a table (d, P) as rows, a few features at a time: what is read once stays in cache."""
     turned = np.empty((columns, len(W)))
     for first in range(0, len(W), TURNED):
         some = slice(first, first + TURNED)

@@ -49,8 +49,8 @@ GRAM_ROWS, GRAM_VALUES, GRAM_TILES = 512, 2**15, 7
 7 · 8 / 2 of them are two rounds of sixteen threads, hardly a thread idle."""
 
 
-OWNERS = 4
-"""Ranges of features summed side by side without a transpose: each owner reads all indices."""
+PIECES = 16
+"""Ranges of features in which two gradients are added."""
 
 
 def _like(problem: Problem, node: Floats, scores: Scores) -> Scores:
@@ -289,38 +289,35 @@ def shifted(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, shift: Flo
     def block(i: int) -> tuple[Floats, Floats]:
         truth, nodes, _ = shard.answers(i)
         if _by_kernel(problem) and isinstance(loss, Log):
-            g, h = _shifted_by_kernel(node[nodes], move, truth)
-        elif isinstance(loss, Log):  # its marginals are all it takes
+            return _shifted_by_kernel(node[nodes], move, truth)
+        if isinstance(loss, Log):  # its marginals are all it takes
             _, p = space.marginals(Scores(node[nodes] + move))
             weight = _weight(truth.weight, nodes)
             shares = p.node * weight[:, None]
             total = shares.sum(axis=0)
             g = total - np.bincount(truth.labels, weights=weight, minlength=layout.labels)
-            h = np.diag(total) - shares.T @ p.node
-        else:
-            scores = Scores(node[nodes] + move)
-            residual, filled = Scores(np.empty_like(scores.node)), np.empty_like(scores.node)
-            loss.evaluate(space, scores, truth, residual)
-            problem.curvature.fill(space, scores, truth, filled)
-            g = residual.node.sum(axis=0)
-            h = problem.curvature.summed(filled, _weight(truth.weight, nodes))
-        return phi.T @ g, phi.T @ h @ phi
+            return g, np.diag(total) - shares.T @ p.node
+        scores = Scores(node[nodes] + move)
+        residual, filled = Scores(np.empty_like(scores.node)), np.empty_like(scores.node)
+        loss.evaluate(space, scores, truth, residual)
+        problem.curvature.fill(space, scores, truth, filled)
+        g = residual.node.sum(axis=0)
+        return g, problem.curvature.summed(filled, _weight(truth.weight, nodes))
 
     pieces = crew.run(block, len(shard.groups))
-    return {
-        "gradient": sum((g for g, _ in pieces), np.zeros(layout.columns)),
-        "hessian": sum((h for _, h in pieces), np.zeros((layout.columns,) * 2)),
-    }
+    g, h = (sum(parts[1:], parts[0]) for parts in zip(*pieces, strict=True))
+    h = np.tril(h) + np.tril(h, -1).T  # kernels fill the lower triangle alone
+    return {"gradient": phi.T @ g, "hessian": phi.T @ h @ phi}
 
 
 def _shifted_by_kernel(node: Floats, move: Floats, truth: Truth) -> tuple[Floats, Floats]:
-    """Gradient (K,) and Hessian (K, K) in a shift common to all rows."""
+    """Gradient (K,) and the lower triangle of the Hessian (K, K) in a shift common to all rows."""
     from ..kernels import classes
 
     k = node.shape[1]
     g, h = np.zeros(k), np.zeros((k, k))
     classes.shifted(node, move, truth.labels, _weight_or_one(truth.weight), g, h)
-    return g, np.tril(h) + np.tril(h, -1).T
+    return g, h
 
 
 def gram(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, every: int, mean: bool) -> Sums:
@@ -621,7 +618,7 @@ def _columns(
     )  # not zeros: its pages are touched first by their owners, in parallel
     gradient[layout.features * layout.width :] = 0.0
     if seldom and isinstance(rows, Csr) and layout.compiled and not shard.on_disk:
-        _columns_of_rows(rows, crew, node, layout.matrix(gradient))
+        _columns_of_rows(rows, crew, node, layout.matrix(gradient)[: layout.features])
         return gradient
     rows = shard.by_column(crew.run)
     ranges = shard.column_ranges(rows)
@@ -634,12 +631,21 @@ def _columns(
 
 
 def _columns_of_rows(rows: Csr, crew: Crew, node: Floats, table: Floats) -> None:
-    """The same from rows that are not transposed: every owner reads all of them."""
+    """The same from rows that are not transposed: two halves of them, each in a table of its own."""
     from ..kernels import products
 
-    given, bounds = csr_arguments(rows), np.linspace(0, rows.width, OWNERS + 1).astype(int)
+    half, tables = len(rows) // 2, (table, np.empty(table.shape))
+    parts = slice(0, half), slice(half, len(rows))
 
-    def owner(i: int) -> None:
-        products.csr_adjoint_range(*given, node, bounds[i], bounds[i + 1], table)
+    def part(i: int) -> None:
+        tables[i][:] = 0.0
+        products.csr_adjoint(*csr_arguments(rows[parts[i]]), node[parts[i]], tables[i], node[0, :0])
 
-    crew.run(owner, OWNERS)
+    crew.run(part, 2)
+    step = -(-len(table) // PIECES)
+
+    def add(i: int) -> None:
+        some = slice(i * step, (i + 1) * step)
+        tables[0][some] += tables[1][some]
+
+    crew.run(add, PIECES)

@@ -21,6 +21,7 @@ when that estimate has fallen far enough, and decides.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
@@ -191,9 +192,10 @@ class _Ascent:
         for data in self.data:
             dual.class_sums(*csr_arguments(data.rows), data.c, data.labels, self.U)
         k, counts = len(self.h), self._counts()
-        square = dual.against_others(self.U, k, self.scale) / self.scale
-        t = _confidence(k, float(counts.sum()), square) if confidence is None else confidence
-        self.U *= 1.0 - t
+        squares = self._by_ranges(lambda some: dual.against_others(self.U[some], k, self.scale))
+        weight, square = float(counts.sum()), sum(squares) / self.scale
+        t = _confidence(k, weight, square) if confidence is None else confidence
+        self._by_ranges(lambda some: np.multiply(self.U[some], 1.0 - t, out=self.U[some]))
         self.h += (1.0 - t) * self.scale * (counts - (counts.sum() - counts) / (k - 1))
         for data in self.data:
             data.begin(t, k)
@@ -203,6 +205,13 @@ class _Ascent:
         self.U[:], self.h[:] = 0.0, 0.0
         for data in self.data:
             data.add_to(self.U, self.h, self.scale)
+
+    def _by_ranges(self, piece: Callable[[slice], Any]) -> list[Any]:
+        """``piece`` of consecutive ranges of features, side by side; the shape of U alone cuts them."""
+        rows, features = max(PIECE // self.U.shape[1], 1), len(self.U)
+        return self.objective.engine.share(
+            lambda i: piece(slice(i * rows, min((i + 1) * rows, features))), -(-features // rows)
+        )
 
     def _counts(self) -> Floats:
         """Σ c_i of each label."""
@@ -242,13 +251,7 @@ class _Ascent:
             np.subtract(self.U[:, 1], self.U[:, 0], out=table[: layout.features, 0])
             table[layout.features :] = b[1] - b[0]
             return w
-        rows = max(PIECE // layout.width, 1)
-
-        def copy(i: int) -> None:
-            some = slice(i * rows, min((i + 1) * rows, layout.features))
-            table[some] = self.U[some]
-
-        self.objective.engine.share(copy, -(-layout.features // rows))
+        self._by_ranges(lambda some: np.copyto(table[some], self.U[some]))
         table[layout.features :] = 0.0
         table[layout.features :, : layout.labels] = b - b.mean()
         return w
