@@ -215,11 +215,10 @@ class _Ascent:
 
     def _counts(self) -> Floats:
         """Σ c_i of each label."""
-        k = len(self.h)
-        return sum(
-            (np.bincount(data.labels, weights=data.c, minlength=k) for data in self.data),
-            np.zeros(k),
-        )
+        counts = np.zeros(len(self.h))
+        for data in self.data:
+            counts += np.bincount(data.labels, weights=data.c, minlength=len(counts))
+        return counts
 
     def _start_intercept(self) -> Floats:
         """log priors, centred."""
