@@ -14,6 +14,7 @@ order of every sum comes from the data, not from the threads.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -44,9 +45,9 @@ __all__ = [
 ]
 
 
-GRAM_ROWS, GRAM_VALUES, GRAM_TILES = 512, 2**15, 7
-"""Rows multiplied at once into a Gram matrix, or as many as have so many values; and the tiles on a side:
-7 · 8 / 2 of them are two rounds of sixteen threads, hardly a thread idle."""
+GRAM_ROWS, GRAM_TILES = 128, 7
+"""Rows multiplied at once into a Gram matrix; and the tiles on a side: 7 · 8 / 2 of them are two rounds of
+sixteen threads, hardly a thread idle."""
 
 
 PIECES = 16
@@ -268,6 +269,13 @@ def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: f
 def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
     """{"value": Σ s_i loss_i(0)}, the yardstick that ``tol`` is measured with."""
     k, layout = problem.full.labels, problem.full
+    if (
+        isinstance(problem.loss, Log)
+        and isinstance(problem.space, Classes)
+        and shard.truth.allowed is None
+    ):
+        weight = shard.weights()  # all labels are equally likely
+        return {"value": math.log(k) * (len(shard) if weight is None else float(weight.sum()))}
     edge = np.zeros(layout.edge_shape) if layout.edge_kinds else None
 
     def block(i: int) -> float:
@@ -320,26 +328,27 @@ def _shifted_by_kernel(node: Floats, move: Floats, truth: Truth) -> tuple[Floats
     return g, h
 
 
-def gram(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, every: int, mean: bool) -> Sums:
+def gram(
+    shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, every: int, mean: bool, single: bool
+) -> Sums:
     """{"gram": Σ c_i x̃ x̃ᵀ, its lower triangle, "rows": Σ s_i} over every ``every``-th dense row.
 
-    x̃ is x with a 1 appended for the intercept; c as in ``_row_curvature``.
+    x̃ is x with a 1 appended for the intercept; c as in ``_row_curvature``. ``single``: in float32.
     """
     layout = problem.full
     side = layout.features + int(layout.intercept)
     shard.forget_gradients()  # the matrix is where a fit needs most memory
     s, share = _row_curvature(shard, crew, problem, stamp, mean, every)
-    total, d = np.zeros((side, side)), layout.features
-    sample, c = shard.every(every), share.astype(shard.dtype)
-    batch = max(GRAM_VALUES // d, GRAM_ROWS)
+    total, d = np.zeros((side, side), np.float32 if single else float), layout.features
+    sample, c = shard.every(every), share.astype(shard.dtype, copy=False)
     # The lower triangle in square tiles, one owner each: narrow ones would read the sample too often.
     edges = np.linspace(0, d, 1 + max(1, min(d // 48, GRAM_TILES))).astype(int)
     tiles = [(a, b) for a in pairwise(edges) for b in pairwise(edges) if b[0] <= a[0]]
 
     def owner(i: int) -> None:
         (low, high), (left, right) = tiles[i]
-        for first in range(0, len(sample), batch):
-            some = slice(first, first + batch)
+        for first in range(0, len(sample), GRAM_ROWS):
+            some = slice(first, first + GRAM_ROWS)
             weighted = sample[some, low:high] * c[some, None]
             total[low:high, left:right] += weighted.T @ sample[some, left:right]
             if layout.intercept and left == 0:
