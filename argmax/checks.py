@@ -525,16 +525,15 @@ def labels(estimator: Any, y: Any, n: int) -> tuple[Any, Ints]:
 
 
 def _counted(y: Any) -> tuple[Any, Ints]:
-    """``np.unique`` of whole numbers with its inverse; near each other, they are counted, not sorted."""
-    low, high = int(y.min()), int(y.max())
-    if high - low >= len(y):
+    """``np.unique`` of whole numbers with its inverse; those near each other are counted, not sorted."""
+    low = y.min()
+    if int(y.max()) - int(low) >= len(y):
         classes, codes = np.unique(y, return_inverse=True)
         return classes, codes.astype(np.intp, copy=False)
-    codes = y.astype(np.intp)
-    codes -= low
+    codes = (y - low if y.dtype.itemsize == 8 else y.astype(np.intp) - int(low)).astype(np.intp)
     present = np.bincount(codes) > 0
     np.take(np.cumsum(present) - 1, codes, out=codes)
-    return (np.flatnonzero(present) + low).astype(y.dtype), codes
+    return (np.flatnonzero(present).astype(y.dtype) + low).astype(y.dtype), codes
 
 
 def is_label_matrix(y: Any) -> bool:

@@ -329,7 +329,13 @@ def _shifted_by_kernel(node: Floats, move: Floats, truth: Truth) -> tuple[Floats
 
 
 def gram(
-    shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, every: int, mean: bool, single: bool
+    shard: Shard,
+    crew: Crew,
+    problem: Problem,
+    stamp: Stamp,
+    every: int,
+    mean: bool,
+    single: bool = False,
 ) -> Sums:
     """{"gram": Σ c_i x̃ x̃ᵀ, its lower triangle, "rows": Σ s_i} over every ``every``-th dense row.
 
