@@ -18,7 +18,7 @@ Visits are bound by memory: U may be float32, half of it. What belongs to one ex
 
 import numpy as np
 
-from .compile import kernel
+from .compile import inner_kernel, kernel
 from .simd import (
     L4,
     add,
@@ -77,7 +77,7 @@ def against_others(U, K, scale):
     return square
 
 
-@kernel
+@inner_kernel
 def _send_for(i, indptr, indices, values, step, K, v, mu):
     """Have the numbers of example i brought near. Given flat v and mu (n · K)."""
     first, last = np.int64(indptr[i]), np.int64(indptr[i + 1])
@@ -122,14 +122,14 @@ def _careful(s, mu, Q, new, exps):
         lam += total / slope
 
 
-@kernel
+@inner_kernel
 def _away(at, s, mu, Q, lam, new, power):
     """log ν + Q (ν − μ) − s + λ of four labels, given their ν = ``power``."""
     moved = fma(Q, add(power, times(-1.0, load(mu, at, L4))), load(new, at, L4))
     return plus(lam, add(moved, times(-1.0, load(s, at, L4))))
 
 
-@kernel
+@inner_kernel
 def _newton(s, mu, Q, lam, new, exps, live):
     """A step of Newton's method in v and λ; returns λ, and by how much some v moved at most.
 
@@ -157,7 +157,7 @@ def _newton(s, mu, Q, lam, new, exps, live):
     return lam + dlam, largest(size)
 
 
-@kernel
+@inner_kernel
 def _sum(flat):
     sums = zeros(flat, L4)
     for at in range(0, len(flat), 4):

@@ -40,7 +40,7 @@ from numba.extending import (
 )
 from numba.np.arrayobj import load_item, store_item
 
-from .compile import inner_kernel, kernel
+from .compile import inner_kernel
 
 __all__ = [
     "L4",
@@ -528,7 +528,7 @@ def scatter(indices, values, step, first, last, W, P, row):
         _scatter_tile(indices, values, step, first, last, W, P, c, row, L4)
 
 
-@kernel
+@inner_kernel
 def exp_in_place(flat):
     """flat ← exp(flat), for values ≤ 709. Below −708 the result is 0.
 
