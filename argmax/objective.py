@@ -252,7 +252,7 @@ class Objective:
                 step *= reach / largest
                 reach *= 2.0
             shift -= step
-            if size <= 1e-7 * scale and not self.small:
+            if size <= 1e-7 * scale and largest <= 1e-3 and not self.small:
                 break  # Newton's method squares what is left; the pass that follows looks at it
         moved = w.copy()
         moved[layout.free] += shift

@@ -131,7 +131,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
             )
             objective, units = self._objective(examples, settings)
             layout, classes = objective.problem.full, examples.classes
-            bridge = Bridge(self, X, y, lambda w: self._attributes(layout, w, classes))
+            bridge = Bridge(self, X, y, lambda w: self._attributes(layout, w.copy(), classes))
             listeners = [*(self.callbacks or ()), *([bridge] if bridge.listening else ())]
             report = self._report([units.told(layout, listener) for listener in listeners])
             start, state = self._start(objective, classes)

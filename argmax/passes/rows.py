@@ -356,7 +356,8 @@ def gram(
         for first in range(0, len(sample), GRAM_ROWS):
             some = slice(first, first + GRAM_ROWS)
             weighted = sample[some, low:high] * c[some, None]
-            total[low:high, left:right] += weighted.T @ sample[some, left:right]
+            with np.errstate(over="ignore"):  # whoever asks for float32 looks
+                total[low:high, left:right] += weighted.T @ sample[some, left:right]
             if layout.intercept and left == 0:
                 total[d, low:high] += weighted.sum(axis=0)
 

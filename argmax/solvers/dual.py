@@ -52,6 +52,9 @@ CHUNK = 10_000_000
 PRECISE = 1e-7
 """Below this ``tol`` visits work in float64."""
 
+SINGLE = 1e-15, 1e25
+"""Σ c_i · max ‖x‖, which bounds every weight, for visits in float32."""
+
 STALLED, LATELY = 0.9, 5
 """An estimate that falls less than to this share in so many sweeps: then float32 is too coarse."""
 
@@ -159,9 +162,11 @@ class _Ascent:
         if kept:
             self._restore(kept)
             return
-        # Visits are bound by memory: they work in float32, unless its noise would be felt.
+        # Visits are bound by memory: they work in float32, unless its noise or its range would be felt.
+        reach = float(self._counts().sum()) * float(q.max()) ** 0.5
+        kind = np.float32 if SINGLE[0] < reach < SINGLE[1] and not precise else np.float64
         width = 4 if self.two else layout.width  # two classes run as two columns
-        self.U = np.zeros((layout.features, width), float if precise else np.float32)
+        self.U = np.zeros((layout.features, width), kind)
         if all(data.resume(state, i, k) for i, data in enumerate(self.data)):
             self._rebuild()
         else:
@@ -181,7 +186,7 @@ class _Ascent:
     def _restore(self, kept: Values) -> None:
         self.rng.set_state(("MT19937", kept["rng"], kept["position"]))
         self.U, self.b, self.h = kept["U"].copy(), kept["b"].copy(), kept["h"].copy()
-        self.estimates = kept["estimates"].tolist()
+        self.estimates = list(kept.get("estimates", ()))
         for i, data in enumerate(self.data):
             data.v, data.mu = kept[f"v{i}"].copy(), kept[f"mu{i}"].copy()
 

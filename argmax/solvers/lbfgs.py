@@ -15,7 +15,6 @@ those reach the last digits.
 
 from __future__ import annotations
 
-import math
 from typing import Any, final
 
 import numpy as np
@@ -146,6 +145,6 @@ def _searched(point: Point, direction: Floats, slope: float, ahead: float) -> Po
     trial would need x for, are as many as those of the point; nearly always the first guess will do.
     """
     line = Passes(point, direction)
-    guess = slope / (slope - ahead) if ahead > slope else math.inf
+    guess = slope / (slope - ahead) if ahead > slope else 4.0 if ahead <= slope else 0.1  # NaN
     search(line, point.value, slope, min(max(guess, 0.05), 4.0))
     return line.best if line.best is not point else None

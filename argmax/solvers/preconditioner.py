@@ -69,7 +69,12 @@ class Preconditioner:
         every = self.every if mean else 2 * self.every  # the bound is crude in any case
         sums = objective.fold(passes.gram, point.stamp, every, mean, self.single)
         A = sums["gram"]
-        A *= objective.C * objective.weight / sums["rows"]
+        with np.errstate(over="ignore"):
+            A *= objective.C * objective.weight / sums["rows"]
+        if self.single and not np.isfinite(A.diagonal()).all():  # more than float32 can hold
+            del sums, A
+            self._in_double(point, mean)
+            return
         A[np.diag_indices(self.side)] += ridge
         # Unit diagonal first: columns on wildly different scales would ruin the factor's digits.
         tiny = np.finfo(A.dtype).tiny
@@ -81,10 +86,15 @@ class Preconditioner:
             self._factor = cho_factor(A.T, lower=False, overwrite_a=True, check_finite=False)
         except LinAlgError:  # repeated columns, or a float32 sum, may lose definiteness
             if self.single:
-                self.single, sums, A = False, {}, None
-                self.refresh(point, mean)
+                del sums, A
+                self._in_double(point, mean)
             else:
                 self.kind, self._inverse = "diagonal", self._scale**2
+
+    def _in_double(self, point: Point, mean: bool) -> None:
+        """Form A anew, now and later in float64."""
+        self.single = False
+        self.refresh(point, mean)
 
     def values(self) -> Values:
         """For a snapshot: not the point where A was formed, whose scores may have been shifted, but A."""

@@ -81,6 +81,15 @@ def test_float32_visits_have_the_same_bits_for_any_number_of_threads(k, monkeypa
     assert one == two == seven
 
 
+@pytest.mark.parametrize("size", [1e-5, 1e20, 1e30])
+def test_numbers_that_float32_cannot_hold_are_visited_in_float64(size):
+    X, y = data("csr", 3)
+    plain = SoftmaxRegression(C=0.1, solver="dual", tol=1e-9).fit(X, y)
+    scaled = SoftmaxRegression(C=0.1 / size**2, solver="dual", tol=1e-6).fit(X * size, y)
+    assert scaled.solution_.status == "converged"
+    np.testing.assert_allclose(scaled.coef_ * size, plain.coef_, atol=1e-2)
+
+
 def test_a_run_in_float32_goes_on_from_a_snapshot_with_the_same_bits(monkeypatch):
     monkeypatch.setattr(dual, "PATIENCE", 0.0)
     F, kept = problems.classes("csr", 120, 6, 4, compiled=True, weighted=True, C=0.03), []

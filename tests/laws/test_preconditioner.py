@@ -76,6 +76,16 @@ def test_where_float32_is_not_definite_float64_is_used(monkeypatch):
     assert not precondition.single
 
 
+@pytest.mark.usefixtures("single")
+def test_squares_that_float32_cannot_hold_are_summed_in_float64():
+    F = make()
+    F.shards[0].structures.rows[:, 3] *= 1e25
+    precondition = Preconditioner(F)
+    precondition.refresh(F.at(np.zeros(F.size)), mean=False)
+    assert precondition.kind == "factor"
+    assert not precondition.single
+
+
 def test_a_line_by_passes_is_the_line_by_scores():
     F = make()
     point, direction = start(F), problems.random_w(F.problem.full, np.random.default_rng(2))
