@@ -517,9 +517,23 @@ def labels(estimator: Any, y: Any, n: int) -> tuple[Any, Ints]:
         if isinstance(given, (list, tuple)) and y.dtype.kind in "SU":
             _known_labels(np.asarray(given, dtype=object).ravel())  # before 1 and "1" became equal
         y = _known_labels(y)
+        if y.dtype.kind in "iu" and len(y):
+            return _counted(y)
         check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes.astype(np.intp, copy=False)
+
+
+def _counted(y: Any) -> tuple[Any, Ints]:
+    """``np.unique`` of whole numbers with its inverse; those near each other are counted, not sorted."""
+    low = y.min()
+    if int(y.max()) - int(low) >= len(y):
+        classes, codes = np.unique(y, return_inverse=True)
+        return classes, codes.astype(np.intp, copy=False)
+    codes = (y - low if y.dtype.itemsize == 8 else y.astype(np.intp) - int(low)).astype(np.intp)
+    present = np.bincount(codes) > 0
+    np.take(np.cumsum(present) - 1, codes, out=codes)
+    return (np.flatnonzero(present).astype(y.dtype) + low).astype(y.dtype), codes
 
 
 def is_label_matrix(y: Any) -> bool:

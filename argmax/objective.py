@@ -187,18 +187,30 @@ class Objective:
         self.sweep(lambda s: vectors.combine(a, x[s], b, y[s], out[s]))
         return out
 
-    def at(self, w: Floats, base: Stamp | None = None, shift: Floats | None = None) -> Point:
+    def at(
+        self,
+        w: Floats,
+        base: Stamp | None = None,
+        shift: Floats | None = None,
+        seldom: bool = False,
+    ) -> Point:
         """F, its gradient and its certificate at w: one pass over the data.
 
-        ``base`` and ``shift`` say that w is an earlier point with its intercept moved.
+        ``base`` and ``shift`` say that w is an earlier point with its intercept moved; ``seldom`` that there
+        will be few such passes.
         """
         stamp = Stamp(w) if base is None or shift is None else base.moved(shift)
-        sums = self.fold(passes.evaluate, stamp)
+        sums = self.fold(passes.evaluate, stamp, seldom)
         self.latest = stamp if base is None else None
         gradient = sums["gradient"]
         if self.C != 1.0:
             gradient *= self.C
         return Point(self, w, stamp, self.C * sums["value"], gradient)
+
+    def norms(self, shard: Shard) -> Floats:
+        """``Full.norms`` of the examples of a shard; computed once, for whoever asks."""
+        norms = self.problem.full.norms
+        return np.asarray(shard.made("norms", lambda: norms(shard.structures)))
 
     def bound(self, w: Floats) -> Floats:
         """A copy of w that is zero where nothing is penalised."""
@@ -215,13 +227,13 @@ class Objective:
         value = 0.5 * self.l2 * self.square(w) if self.l2 else 0.0
         return value + (self.l1 * float(np.abs(self.bound(w)).sum()) if self.l1 else 0.0)
 
-    def settled(self, w: Floats, stamp: Stamp | None = None) -> Point:
+    def settled(self, w: Floats, stamp: Stamp | None = None, seldom: bool = False) -> Point:
         """The point at w, after its free entries are solved to zero gradient (Newton on them alone).
 
-        ``stamp`` is that of a point at w, whose scores are then used again.
+        ``stamp`` is that of a point at w, whose scores are then used again; ``seldom`` as in ``at``.
         """
         if not self.has_free or not self.curved:
-            return self.at(w)
+            return self.at(w, seldom=seldom)
         layout, stamp = self.problem.full, stamp or Stamp(w)
         shift, scale = np.zeros(layout.columns), self.weight
         reach, before = 4.0, np.inf
@@ -240,9 +252,11 @@ class Objective:
                 step *= reach / largest
                 reach *= 2.0
             shift -= step
+            if size <= 1e-7 * scale and largest <= 1e-3 and not self.small:
+                break  # Newton's method squares what is left; the pass that follows looks at it
         moved = w.copy()
         moved[layout.free] += shift
-        point = self.at(moved, stamp, shift)
+        point = self.at(moved, stamp, shift, seldom)
         point.settled = float(abs(point.data_gradient[layout.free]).max()) <= 1e-8 * self.C * scale
         if not point.settled:
             point._gap = math.inf
@@ -308,7 +322,7 @@ class Point:
         if not objective.penalised:
             return math.inf
         if objective.l2 and not objective.l1:
-            return objective.square(self.gradient) / (2 * objective.l2)
+            return self._steepness() / (2 * objective.l2)
         w, g = objective.bound(self.w), objective.bound(self.data_gradient)
         if objective.l2:
             outside = np.maximum(np.abs(g) - objective.l1, 0.0)
@@ -320,6 +334,18 @@ class Point:
             objective.fold(passes.conjugate, self.stamp, scale)["conjugate"]
         )
         return max(self.value - dual, 0.0)
+
+    def _steepness(self) -> float:
+        """‖gradient‖² over the penalised entries; a gradient that nobody has asked for is not kept."""
+        objective, data = self.objective, self._data_gradient
+        if self._gradient is not None or data is None or objective.size <= RANGE:
+            return objective.square(self.gradient)
+
+        def piece(s: slice) -> float:
+            slope = data[s] + objective.l2 * self.w[s]
+            return float(np.dot(slope, slope))
+
+        return float(sum(objective.sweep(piece, penalised=True)))
 
     def prove(self, dual: float) -> None:
         """Certify by ``dual``, which no F is below; where a loss has corners, its residuals prove little."""

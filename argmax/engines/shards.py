@@ -33,7 +33,7 @@ PIECES = 64
 """At most so many pieces of work in a shard are worth making: four for each of sixteen cores."""
 
 PART_BYTES = 2**24
-"""What private gradients of row parts may take together at most (never more than 1/128 of the rows, or
+"""What private gradients of row parts may take together at most (never more than 1/256 of the rows, or
 1 MiB); beyond it columns get owners."""
 
 
@@ -68,7 +68,7 @@ class Shard:
         self.reading, self._scratch = reading, scratch
         self.work = entries(structures.rows) * layout.width
         self.blocks = _blocks(structures, self.work)
-        private = min(PART_BYTES, max(2**20, row_bytes(structures.rows) // 128))
+        private = min(PART_BYTES, max(2**20, row_bytes(structures.rows) // 256))
         self.parts = _parts(self.work, 8 * layout.size, private, len(self.blocks))
         self.slots = Slots(scratch)
         self.lock = threading.Lock()

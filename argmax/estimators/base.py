@@ -131,7 +131,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
             )
             objective, units = self._objective(examples, settings)
             layout, classes = objective.problem.full, examples.classes
-            bridge = Bridge(self, X, y, lambda w: self._attributes(layout, w, classes))
+            bridge = Bridge(self, X, y, lambda w: self._attributes(layout, w.copy(), classes))
             listeners = [*(self.callbacks or ()), *([bridge] if bridge.listening else ())]
             report = self._report([units.told(layout, listener) for listener in listeners])
             start, state = self._start(objective, classes)
@@ -391,9 +391,13 @@ def _separates(objective: Objective, w: Floats) -> bool:
 
 def _centred(layout: Full, w: Floats) -> Floats:
     """Only differences between classes matter: intercepts are shifted to mean zero, as scikit-learn's."""
+    if not (layout.intercept and layout.free_intercept and layout.columns > 1):
+        return w
+    intercept = w[layout.free]
+    if abs(intercept.mean()) <= 1e-14 * abs(intercept).max():
+        return w
     w = w.copy()
-    if layout.intercept and layout.free_intercept and layout.columns > 1:
-        w[layout.free] -= w[layout.free].mean()
+    w[layout.free] -= intercept.mean()
     return w
 
 

@@ -12,14 +12,83 @@ coordinate descent on pairs.
 
 The intercept b is the multiplier of Σ_i c_i (y_i − μ_i) = 0. It enters as an augmented Lagrangian: h holds
 the violation, B·h is added to the scores (a constant feature √B), and after a sweep b ← b + B·h.
+
+Visits are bound by memory: U may be float32, half of it. What belongs to one example stays float64.
 """
 
 import numpy as np
 
-from .compile import kernel
-from .simd import exp_in_place, gather, scatter
+from .compile import inner_kernel, kernel
+from .simd import (
+    L4,
+    add,
+    divide,
+    exp_in_place,
+    fma,
+    gather,
+    get,
+    largest,
+    load,
+    maximum,
+    minimum,
+    mul,
+    plus,
+    prefetch,
+    put,
+    scatter,
+    store,
+    times,
+    total,
+    zeros,
+)
 
-__all__ = ["sweep"]
+__all__ = ["against_others", "class_sums", "sweep"]
+
+AHEAD = 2  # examples whose numbers are sent for before it is their turn
+FAR = -700.0  # a score, or the logarithm of a probability, that stands for none
+LINE, LONGEST = 64, 2048  # bytes that come together; and those of a row: the rest follows by itself
+
+
+@kernel
+def class_sums(indptr, indices, values, step, c, y, U):
+    """U[j, y_i] += c_i x_ij. Given c (n,), labels y (n,). Added to U (d, P)."""
+    P, flat = U.shape[1], U.ravel()
+    for i in range(len(y)):
+        weight, label = c[i], y[i]
+        for t in range(indptr[i], indptr[i + 1]):
+            at = np.int64(get(indices, t)) * P + label
+            put(flat, at, get(flat, at) + weight * get(values, t * step))
+
+
+@kernel
+def against_others(U, K, scale):
+    """U_jk ← scale (U_jk − mean of U_j over the other labels); returns ‖U‖². Given U (d, P), P ≥ K ≥ 2."""
+    P, flat, square, share = U.shape[1], U.ravel(), 0.0, 1.0 / (K - 1)
+    for j in range(len(U)):
+        total, here = 0.0, 0.0
+        for k in range(K):
+            total += get(flat, j * P + k)
+        for k in range(K):
+            own = get(flat, j * P + k)
+            away = scale * (own - (total - own) * share)
+            put(flat, j * P + k, away)
+            here += away * away
+        square += here
+    return square
+
+
+@inner_kernel
+def _send_for(i, indptr, indices, values, step, K, v, mu):
+    """Have the numbers of example i brought near. Given flat v and mu (n · K)."""
+    first, last = np.int64(indptr[i]), np.int64(indptr[i + 1])
+    last = min(last, first + LONGEST // indices.itemsize)
+    for t in range(first, last, LINE // indices.itemsize):
+        prefetch(indices, t)
+    for t in range(first, last, LINE // values.itemsize):
+        prefetch(values, t * step)
+    for k in range(i * K, (i + 1) * K, LINE // v.itemsize):
+        prefetch(v, k)
+        prefetch(mu, k)
 
 
 @kernel
@@ -53,67 +122,103 @@ def _careful(s, mu, Q, new, exps):
         lam += total / slope
 
 
+@inner_kernel
+def _away(at, s, mu, Q, lam, new, power):
+    """log ν + Q (ν − μ) − s + λ of four labels, given their ν = ``power``."""
+    moved = fma(Q, add(power, times(-1.0, load(mu, at, L4))), load(new, at, L4))
+    return plus(lam, add(moved, times(-1.0, load(s, at, L4))))
+
+
+@inner_kernel
+def _newton(s, mu, Q, lam, new, exps, live):
+    """A step of Newton's method in v and λ; returns λ, and by how much some v moved at most.
+
+    Given s, mu; changed v = ``new`` and ``exps`` = eᵛ, all of a length that vectors of four divide. ``live``
+    is 1 for labels and 0 for what fills up the last vector, which does not move.
+    """
+    mass, pull, weight = zeros(s, L4), zeros(s, L4), zeros(s, L4)
+    for at in range(0, len(s), 4):
+        power = load(exps, at, L4)
+        share = divide(power, plus(1.0, times(Q, power)))
+        mass = add(mass, power)
+        pull = add(pull, mul(share, _away(at, s, mu, Q, lam, new, power)))
+        weight = add(weight, share)
+    dlam = (total(mass) - 1.0 - total(pull)) / total(weight)
+    size, most = zeros(s, L4), plus(30.0, zeros(s, L4))
+    for at in range(0, len(s), 4):
+        power = load(exps, at, L4)
+        away = plus(dlam, _away(at, s, mu, Q, lam, new, power))
+        dv = mul(load(live, at, L4), divide(away, plus(-1.0, times(-Q, power))))
+        v = minimum(add(load(new, at, L4), dv), most)
+        store(new, at, v)
+        store(exps, at, v)
+        size = maximum(size, maximum(dv, times(-1.0, dv)))
+    exp_in_place(exps)
+    return lam + dlam, largest(size)
+
+
+@inner_kernel
+def _sum(flat):
+    sums = zeros(flat, L4)
+    for at in range(0, len(flat), 4):
+        sums = add(sums, load(flat, at, L4))
+    return total(sums)
+
+
 @kernel
 def sweep(order, indptr, indices, values, step, q, c, scale, B, U, b, h, v, mu):
     """Visit the examples in ``order`` once.
 
     Given  rows; q (n,) curvatures ‖x‖² (scaled); c (n,) weights C·s_i; scale 1, or ½ for two classes.
-    Filled U (d, P), h (K,), v = log μ and mu (n, K).
+    Filled U (d, P), float32 or float64, h (K,), v = log μ and mu (n, K).
     Returns Σ_i c_i KL(μ_i ‖ softmax(s_i)) to second order: the duality gap, were the scores frozen.
     """
-    K, P, flat = mu.shape[1], U.shape[1], U.ravel()
-    row, r, new, exps = np.zeros(P), np.empty(K), np.empty(K), np.empty(K)
-    gap = 0.0
+    K, P, flat, row = mu.shape[1], U.shape[1], U.ravel(), np.zeros(U.shape[1], U.dtype)
+    Z = -(-K // 4) * 4  # labels in whole vectors; those beyond K have no probability
+    s, new = np.full(Z, FAR), np.full(Z, FAR)
+    exps, old, live = np.zeros(Z), np.zeros(Z), np.zeros(Z)
+    live[:K] = 1.0
+    flat_v, flat_mu, gap = v.ravel(), mu.ravel(), 0.0
     for place in range(len(order)):
         i = order[place]
+        if place + AHEAD < len(order):
+            _send_for(order[place + AHEAD], indptr, indices, values, step, K, flat_v, flat_mu)
         first, last = indptr[i], indptr[i + 1]
         gather(indices, values, step, first, last, flat, P, row)
-        Q = c[i] * (q[i] + scale * B)
-        mean, square = 0.0, 0.0
+        Q, weight = c[i] * (q[i] + scale * B), c[i] * scale
         for k in range(K):
-            s = row[k] + b[k] + B * h[k]
-            r[k] = s  # the scores; turned into residuals below
+            s[k] = row[k] + b[k] + B * h[k]
+        for k in range(K):
             new[k] = v[i, k]
+            old[k] = mu[i, k]
             exps[k] = mu[i, k]
-            difference = v[i, k] - s
-            mean += mu[i, k] * difference
-            square += mu[i, k] * difference * difference
-        gap += 0.5 * c[i] * max(square - mean * mean, 0.0)
+        # 1. What the example adds to the gap.
+        means, squares = zeros(s, L4), zeros(s, L4)
+        for at in range(0, Z, 4):
+            away = add(load(new, at, L4), times(-1.0, load(s, at, L4)))
+            part = mul(load(old, at, L4), away)
+            means, squares = add(means, part), add(squares, mul(part, away))
+        mean = total(means)
+        gap += 0.5 * c[i] * max(total(squares) - mean * mean, 0.0)
+        # 2. The step.
         lam, good = -mean, False
         for _ in range(8):
-            total, pull, weight = -1.0, 0.0, 0.0
-            for k in range(K):
-                share = exps[k] / (1.0 + Q * exps[k])
-                total += exps[k]
-                pull += share * (new[k] + Q * (exps[k] - mu[i, k]) - r[k] + lam)
-                weight += share
-            dlam = (total - pull) / weight
-            largest = 0.0
-            for k in range(K):
-                residual = new[k] + Q * (exps[k] - mu[i, k]) - r[k] + lam
-                dv = -(residual + dlam) / (1.0 + Q * exps[k])
-                new[k] = min(new[k] + dv, 30.0)
-                exps[k] = new[k]
-                largest = max(largest, abs(dv) * min(1.0, 0.1 + Q))
-            lam += dlam
-            exp_in_place(exps)
-            if largest < 0.3:
+            lam, size = _newton(s, old, Q, lam, new, exps, live)
+            if size * min(1.0, 0.1 + Q) < 0.3:
                 good = True
                 break
-        total = 0.0
+        mass = _sum(exps)
+        if not (good and 0.5 < mass < 2.0):  # also when the mass is NaN
+            new[K:], exps[K:] = FAR, 0.0
+            _careful(s[:K], old[:K], Q, new[:K], exps[:K])
+            mass = _sum(exps)
+        # 3. Its consequences.
+        shift, inverse = np.log(mass), 1.0 / mass
         for k in range(K):
-            total += exps[k]
-        if not (good and 0.5 < total < 2.0):  # also when total is NaN
-            _careful(r, mu[i], Q, new, exps)
-            total = 0.0
-            for k in range(K):
-                total += exps[k]
-        shift, inverse = np.log(total), 1.0 / total
-        for k in range(K):
-            exps[k] *= inverse
-            change = c[i] * (mu[i, k] - exps[k]) * scale
+            share = exps[k] * inverse
+            change = weight * (old[k] - share)
             v[i, k] = new[k] - shift
-            mu[i, k] = exps[k]
+            mu[i, k] = share
             h[k] += change
             row[k] = change
         scatter(indices, values, step, first, last, flat, P, row)

@@ -20,6 +20,7 @@ from .simd import L4, L8, fma, gather, get, load, scatter, store, zeros
 
 __all__ = [
     "csr_adjoint",
+    "csr_norms",
     "csr_scores",
     "csr_squares",
     "dense_adjoint",
@@ -53,6 +54,25 @@ def csr_adjoint(indptr, indices, values, step, R, G, bias):
         for c in range(len(bias)):
             bias[c] += R[i, c]
         scatter(indices, values, step, indptr[i], indptr[i + 1], flat, P, row)
+
+
+@kernel
+def csr_norms(indptr, values, step, out):
+    """out_i = Σ_j x_ij². Given indptr (R+1,), values. Filled out (R,)."""
+    for i in range(len(out)):
+        first, last = indptr[i], indptr[i + 1]
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for t in range(first, last - 3, 4):
+            x0, x1 = np.float64(get(values, t * step)), np.float64(get(values, (t + 1) * step))
+            x2, x3 = (
+                np.float64(get(values, (t + 2) * step)),
+                np.float64(get(values, (t + 3) * step)),
+            )
+            s0, s1, s2, s3 = s0 + x0 * x0, s1 + x1 * x1, s2 + x2 * x2, s3 + x3 * x3
+        for t in range(last - (last - first) % 4, last):
+            x0 = np.float64(get(values, t * step))
+            s0 += x0 * x0
+        out[i] = (s0 + s1) + (s2 + s3)
 
 
 @kernel

@@ -40,7 +40,7 @@ from numba.extending import (
 )
 from numba.np.arrayobj import load_item, store_item
 
-from .compile import inner_kernel, kernel
+from .compile import inner_kernel
 
 __all__ = [
     "L4",
@@ -118,7 +118,7 @@ def _count_lanes(lanes):
     return lambda lanes: count
 
 
-L4, L8, L12, L16 = Lanes(4), Lanes(8), Lanes(12), Lanes(16)
+L4, L8, L12, L16, L20, L24 = (Lanes(count) for count in (4, 8, 12, 16, 20, 24))
 
 
 # Vectors
@@ -472,7 +472,8 @@ def _gather_tile(indices, values, step, first, last, W, P, c, row, LANES):
 def gather(indices, values, step, first, last, W, P, row):
     """row_c = Σ_t values_t · W[indices_t, c] for t = first … last−1. Given flat W (d, P). Filled row (P,).
 
-    Labels go in tiles of 16, 12, 8 and 4 whose sums stay in registers; P is 1 or a multiple of 4.
+    Labels go in tiles of 16, the last of 24 … 4, whose sums stay in registers; P is 1 or a multiple of 4.
+    Few tiles are better than many: each reads the indices again.
     """
     c = 0
     if P == 1:
@@ -481,16 +482,18 @@ def gather(indices, values, step, first, last, W, P, row):
             total += get(values, t * step) * get(W, np.int64(get(indices, t)))
         row[0] = total
         c = 1
-    while c + 16 <= P:
+    while P - c >= 28 or P - c == 16:
         _gather_tile(indices, values, step, first, last, W, P, c, row, L16)
         c += 16
-    if c + 12 <= P:
+    if P - c == 24:
+        _gather_tile(indices, values, step, first, last, W, P, c, row, L24)
+    elif P - c == 20:
+        _gather_tile(indices, values, step, first, last, W, P, c, row, L20)
+    elif P - c == 12:
         _gather_tile(indices, values, step, first, last, W, P, c, row, L12)
-        c += 12
-    if c + 8 <= P:
+    elif P - c == 8:
         _gather_tile(indices, values, step, first, last, W, P, c, row, L8)
-        c += 8
-    if c + 4 <= P:
+    elif P - c == 4:
         _gather_tile(indices, values, step, first, last, W, P, c, row, L4)
 
 
@@ -510,20 +513,22 @@ def scatter(indices, values, step, first, last, W, P, row):
         for t in range(first, last):
             W[np.int64(get(indices, t))] += get(values, t * step) * row[0]
         c = 1
-    while c + 16 <= P:
+    while P - c >= 28 or P - c == 16:
         _scatter_tile(indices, values, step, first, last, W, P, c, row, L16)
         c += 16
-    if c + 12 <= P:
+    if P - c == 24:
+        _scatter_tile(indices, values, step, first, last, W, P, c, row, L24)
+    elif P - c == 20:
+        _scatter_tile(indices, values, step, first, last, W, P, c, row, L20)
+    elif P - c == 12:
         _scatter_tile(indices, values, step, first, last, W, P, c, row, L12)
-        c += 12
-    if c + 8 <= P:
+    elif P - c == 8:
         _scatter_tile(indices, values, step, first, last, W, P, c, row, L8)
-        c += 8
-    if c + 4 <= P:
+    elif P - c == 4:
         _scatter_tile(indices, values, step, first, last, W, P, c, row, L4)
 
 
-@kernel
+@inner_kernel
 def exp_in_place(flat):
     """flat ← exp(flat), for values ≤ 709. Below −708 the result is 0.
 

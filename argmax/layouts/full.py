@@ -30,6 +30,9 @@ __all__ = ["Full", "Weights", "padded", "two_classes"]
 SLOTS = 4
 """Scores that may be kept at once: of the point, of a direction, marginals, residuals."""
 
+TURNED = 512
+"""Features whose weights are transposed together."""
+
 
 def padded(m: int, sparse: bool = False) -> int:
     """How many columns are stored for m: 1, or a multiple of 4.
@@ -180,7 +183,7 @@ class Full(Layout):
     def named(self, w: Floats) -> dict[str, Floats]:
         """The parts of w under the names users know: coef (m, d), intercept (m,), edge."""
         parts = self.weights(w)
-        named = {"coef": parts.W[:, : self.columns].T.copy(), "intercept": parts.b.copy()}
+        named = {"coef": _turned(parts.W, self.columns), "intercept": parts.b.copy()}
         if parts.edge is not None:
             named["edge"] = parts.edge.copy()
         return named
@@ -285,5 +288,20 @@ class Full(Layout):
             return np.asarray(scale * np.einsum("ij,ij->i", rows, rows, dtype=float))
         if rows.values is None:
             return scale * np.diff(rows.indptr).astype(float)
+        if self.compiled:
+            from ..kernels import products
+
+            norms = np.empty(len(rows))
+            products.csr_norms(rows.indptr, rows.values, 1, norms)
+            return scale * norms
         squares = as_matrix(replace(rows, values=np.square(rows.values, dtype=float)))
         return np.asarray(scale * (squares @ np.ones(rows.width)))
+
+
+def _turned(W: Floats, columns: int) -> Floats:
+    """Some columns of a table (d, P) as rows, a few features at a time: what is read once stays in cache."""
+    turned = np.empty((columns, len(W)))
+    for first in range(0, len(W), TURNED):
+        some = slice(first, first + TURNED)
+        turned[:, some] = W[some, :columns].T
+    return turned

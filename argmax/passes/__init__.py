@@ -49,8 +49,15 @@ def _of(problem: Problem) -> Any:
     return sequences
 
 
-def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
-    """{"value": Σ s_i loss_i(w), "gradient": its gradient}."""
+def evaluate(
+    shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, seldom: bool = False
+) -> Sums:
+    """{"value": Σ s_i loss_i(w), "gradient": its gradient}.
+
+    ``seldom`` says that few such passes are made: nothing is prepared for the next one.
+    """
+    if seldom and isinstance(problem.layout, Full):
+        return rows.evaluate(shard, crew, problem, stamp, seldom)
     sums: Sums = _of(problem).evaluate(shard, crew, problem, stamp)
     return sums
 

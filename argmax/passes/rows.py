@@ -14,6 +14,7 @@ order of every sum comes from the data, not from the threads.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -44,9 +45,13 @@ __all__ = [
 ]
 
 
-GRAM_ROWS, GRAM_VALUES, GRAM_TILES = 512, 2**15, 7
-"""Rows multiplied at once into a Gram matrix, or as many as have so many values; and the tiles on a side:
-7 · 8 / 2 of them are two rounds of sixteen threads, hardly a thread idle."""
+GRAM_ROWS, GRAM_TILES = 128, 7
+"""Rows multiplied at once into a Gram matrix; and the tiles on a side: 7 · 8 / 2 of them are two rounds of
+sixteen threads, hardly a thread idle."""
+
+
+PIECES = 16
+"""Ranges of features in which two gradients are added."""
 
 
 def _like(problem: Problem, node: Floats, scores: Scores) -> Scores:
@@ -55,11 +60,14 @@ def _like(problem: Problem, node: Floats, scores: Scores) -> Scores:
     return Scores(node, edge, scores.offsets)
 
 
-def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
+def evaluate(
+    shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, seldom: bool = False
+) -> Sums:
     """{"value": Σ s_i loss_i(w), "gradient": its gradient}.
 
     Where the point is an earlier one with its intercept moved, the scores left there are moved as well
-    instead of being computed.
+    instead of being computed. With ``seldom`` sparse rows are not transposed: it takes several passes until
+    that pays.
     """
     layout = problem.full
     weights = layout.weights(stamp.w, layout.product_dtype(shard.structures.rows))
@@ -69,7 +77,7 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     else:
         kept = shard.slots.keep("node", stamp, (shard.structures.nodes, layout.labels))
     if _fusible(shard, problem):
-        return _evaluate_fused(shard, crew, problem, weights, ready, kept)
+        return _evaluate_fused(shard, crew, problem, weights, ready, kept, seldom)
 
     def block_residual(structures: Structures, truth: Truth, nodes: slice) -> tuple[float, Scores]:
         if not ready:
@@ -79,7 +87,7 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
         values = problem.loss.evaluate(problem.space, scores, truth, residual)
         return float(values.sum()), residual
 
-    return _adjoint(shard, crew, problem, block_residual)
+    return _adjoint(shard, crew, problem, block_residual, seldom)
 
 
 def _fusible(shard: Shard, problem: Problem) -> bool:
@@ -95,7 +103,13 @@ def _by_kernel(problem: Problem) -> bool:
 
 
 def _evaluate_fused(
-    shard: Shard, crew: Crew, problem: Problem, weights: Weights, ready: bool, kept: Floats
+    shard: Shard,
+    crew: Crew,
+    problem: Problem,
+    weights: Weights,
+    ready: bool,
+    kept: Floats,
+    seldom: bool,
 ) -> Sums:
     """``evaluate`` by one kernel call a block, or two sweeps where columns have owners.
 
@@ -142,7 +156,7 @@ def _evaluate_fused(
         return fused.csr_residuals(*arguments(block), residual[nodes], bias), bias
 
     pieces = crew.run(rows_of, blocks)
-    gradient = _columns(shard, crew, problem, residual)
+    gradient = _columns(shard, crew, problem, residual, seldom)
     for _, bias in pieces:
         gradient_of(gradient)[1][:] += bias
     return {"value": sum(value for value, _ in pieces), "gradient": gradient}
@@ -255,6 +269,13 @@ def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: f
 def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
     """{"value": Σ s_i loss_i(0)}, the yardstick that ``tol`` is measured with."""
     k, layout = problem.full.labels, problem.full
+    if (
+        isinstance(problem.loss, Log)
+        and isinstance(problem.space, Classes)
+        and shard.truth.allowed is None
+    ):
+        weight = shard.weights()  # all labels are equally likely
+        return {"value": math.log(k) * (len(shard) if weight is None else float(weight.sum()))}
     edge = np.zeros(layout.edge_shape) if layout.edge_kinds else None
 
     def block(i: int) -> float:
@@ -276,62 +297,67 @@ def shifted(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, shift: Flo
     def block(i: int) -> tuple[Floats, Floats]:
         truth, nodes, _ = shard.answers(i)
         if _by_kernel(problem) and isinstance(loss, Log):
-            g, h = _shifted_by_kernel(node[nodes], move, truth)
-        elif isinstance(loss, Log):  # its marginals are all it takes
+            return _shifted_by_kernel(node[nodes], move, truth)
+        if isinstance(loss, Log):  # its marginals are all it takes
             _, p = space.marginals(Scores(node[nodes] + move))
             weight = _weight(truth.weight, nodes)
             shares = p.node * weight[:, None]
             total = shares.sum(axis=0)
             g = total - np.bincount(truth.labels, weights=weight, minlength=layout.labels)
-            h = np.diag(total) - shares.T @ p.node
-        else:
-            scores = Scores(node[nodes] + move)
-            residual, filled = Scores(np.empty_like(scores.node)), np.empty_like(scores.node)
-            loss.evaluate(space, scores, truth, residual)
-            problem.curvature.fill(space, scores, truth, filled)
-            g = residual.node.sum(axis=0)
-            h = problem.curvature.summed(filled, _weight(truth.weight, nodes))
-        return phi.T @ g, phi.T @ h @ phi
+            return g, np.diag(total) - shares.T @ p.node
+        scores = Scores(node[nodes] + move)
+        residual, filled = Scores(np.empty_like(scores.node)), np.empty_like(scores.node)
+        loss.evaluate(space, scores, truth, residual)
+        problem.curvature.fill(space, scores, truth, filled)
+        g = residual.node.sum(axis=0)
+        return g, problem.curvature.summed(filled, _weight(truth.weight, nodes))
 
     pieces = crew.run(block, len(shard.groups))
-    return {
-        "gradient": sum((g for g, _ in pieces), np.zeros(layout.columns)),
-        "hessian": sum((h for _, h in pieces), np.zeros((layout.columns,) * 2)),
-    }
+    g, h = (sum(parts[1:], parts[0]) for parts in zip(*pieces, strict=True))
+    h = np.tril(h) + np.tril(h, -1).T  # kernels fill the lower triangle alone
+    return {"gradient": phi.T @ g, "hessian": phi.T @ h @ phi}
 
 
 def _shifted_by_kernel(node: Floats, move: Floats, truth: Truth) -> tuple[Floats, Floats]:
-    """Gradient (K,) and Hessian (K, K) in a shift common to all rows."""
+    """Gradient (K,) and the lower triangle of the Hessian (K, K) in a shift common to all rows."""
     from ..kernels import classes
 
     k = node.shape[1]
     g, h = np.zeros(k), np.zeros((k, k))
     classes.shifted(node, move, truth.labels, _weight_or_one(truth.weight), g, h)
-    return g, np.tril(h) + np.tril(h, -1).T
+    return g, h
 
 
-def gram(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, every: int, mean: bool) -> Sums:
+def gram(
+    shard: Shard,
+    crew: Crew,
+    problem: Problem,
+    stamp: Stamp,
+    every: int,
+    mean: bool,
+    single: bool = False,
+) -> Sums:
     """{"gram": Σ c_i x̃ x̃ᵀ, its lower triangle, "rows": Σ s_i} over every ``every``-th dense row.
 
-    x̃ is x with a 1 appended for the intercept; c as in ``_row_curvature``.
+    x̃ is x with a 1 appended for the intercept; c as in ``_row_curvature``. ``single``: in float32.
     """
     layout = problem.full
     side = layout.features + int(layout.intercept)
     shard.forget_gradients()  # the matrix is where a fit needs most memory
     s, share = _row_curvature(shard, crew, problem, stamp, mean, every)
-    total, d = np.zeros((side, side)), layout.features
-    sample, c = shard.every(every), share.astype(shard.dtype)
-    batch = max(GRAM_VALUES // d, GRAM_ROWS)
+    total, d = np.zeros((side, side), np.float32 if single else float), layout.features
+    sample, c = shard.every(every), share.astype(shard.dtype, copy=False)
     # The lower triangle in square tiles, one owner each: narrow ones would read the sample too often.
     edges = np.linspace(0, d, 1 + max(1, min(d // 48, GRAM_TILES))).astype(int)
     tiles = [(a, b) for a in pairwise(edges) for b in pairwise(edges) if b[0] <= a[0]]
 
     def owner(i: int) -> None:
         (low, high), (left, right) = tiles[i]
-        for first in range(0, len(sample), batch):
-            some = slice(first, first + batch)
+        for first in range(0, len(sample), GRAM_ROWS):
+            some = slice(first, first + GRAM_ROWS)
             weighted = sample[some, low:high] * c[some, None]
-            total[low:high, left:right] += weighted.T @ sample[some, left:right]
+            with np.errstate(over="ignore"):  # whoever asks for float32 looks
+                total[low:high, left:right] += weighted.T @ sample[some, left:right]
             if layout.intercept and left == 0:
                 total[d, low:high] += weighted.sum(axis=0)
 
@@ -548,10 +574,12 @@ def _curved(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Floats:
     return np.asarray(filled)
 
 
-def _adjoint(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) -> Sums:
+def _adjoint(
+    shard: Shard, crew: Crew, problem: Problem, block_residual: Any, seldom: bool = False
+) -> Sums:
     """Σ over blocks of value and Ψᵀ residual, in an order that the data alone decides."""
     if shard.by_columns:
-        return _adjoint_by_columns(shard, crew, problem, block_residual)
+        return _adjoint_by_columns(shard, crew, problem, block_residual, seldom)
     layout, blocks, parts = problem.full, len(shard.blocks), shard.parts
     private = shard.private_gradients()
 
@@ -576,7 +604,9 @@ def _sum_parts(values: list[float], private: Floats) -> Sums:
     return {"value": sum(values), "gradient": gradient}
 
 
-def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residual: Any) -> Sums:
+def _adjoint_by_columns(
+    shard: Shard, crew: Crew, problem: Problem, block_residual: Any, seldom: bool
+) -> Sums:
     layout = problem.full
     node = shard.padded_residual(layout.width)
 
@@ -588,23 +618,50 @@ def _adjoint_by_columns(shard: Shard, crew: Crew, problem: Problem, block_residu
         return value, reduced.sum(axis=0)[None, :], residual.edge
 
     pieces = crew.run(block, len(shard.blocks))
-    gradient = _columns(shard, crew, problem, node)
+    gradient = _columns(shard, crew, problem, node, seldom)
     for _, total, edge in pieces:
         layout.adjoint_shared(total, edge, gradient)
     return {"value": sum(value for value, _, _ in pieces), "gradient": gradient}
 
 
-def _columns(shard: Shard, crew: Crew, problem: Problem, node: Floats) -> Floats:
+def _columns(
+    shard: Shard, crew: Crew, problem: Problem, node: Floats, seldom: bool = False
+) -> Floats:
     """Xᵀ node, each range of features by its owner; zero in the entries that no row of X enters."""
-    rows, layout = shard.by_column(crew.run), problem.full
-    ranges = shard.column_ranges(rows)
+    layout, rows = problem.full, shard.structures.rows
     gradient = np.empty(
         layout.size
     )  # not zeros: its pages are touched first by their owners, in parallel
     gradient[layout.features * layout.width :] = 0.0
+    if seldom and isinstance(rows, Csr) and layout.compiled and not shard.on_disk:
+        _columns_of_rows(rows, crew, node, layout.matrix(gradient)[: layout.features])
+        return gradient
+    rows = shard.by_column(crew.run)
+    ranges = shard.column_ranges(rows)
 
     def owner(i: int) -> None:
         layout.adjoint_columns(shard.columns(rows, ranges[i]), node, gradient, ranges[i])
 
     crew.run(owner, len(ranges))
     return gradient
+
+
+def _columns_of_rows(rows: Csr, crew: Crew, node: Floats, table: Floats) -> None:
+    """The same from rows that are not transposed: two halves of them, each in a table of its own."""
+    from ..kernels import products
+
+    half, tables = len(rows) // 2, (table, np.empty(table.shape))
+    parts = slice(0, half), slice(half, len(rows))
+
+    def part(i: int) -> None:
+        tables[i][:] = 0.0
+        products.csr_adjoint(*csr_arguments(rows[parts[i]]), node[parts[i]], tables[i], node[0, :0])
+
+    crew.run(part, 2)
+    step = -(-len(table) // PIECES)
+
+    def add(i: int) -> None:
+        some = slice(i * step, (i + 1) * step)
+        tables[0][some] += tables[1][some]
+
+    crew.run(add, PIECES)

@@ -124,7 +124,7 @@ def _spread(objective: Objective) -> float:
     """C · Σ s_i ‖x_i‖² / Σ s_i, in the units of the dual step."""
     total = weight = 0.0
     for shard in objective.shards:
-        q = objective.problem.full.norms(shard.structures)
+        q = objective.norms(shard)
         s = np.ones(len(q)) if shard.truth.weight is None else shard.truth.weight
         total, weight = total + float(q @ s), weight + float(s.sum())
     largest = max(

@@ -8,7 +8,11 @@ Of the log loss, while C · mean ‖x‖² is small, nothing is faster:
 Each example keeps a distribution μ_i over the labels; a sweep visits the examples in random order and
 solves each block exactly (``kernels/dual.py``). The free intercept is the multiplier of a constraint,
 handled by an augmented Lagrangian. μ stays feasible when C or the weights change, so a path of C and a
-warm start begin where the last fit ended.
+warm start begin where the last fit ended. Any other begins with the best μ of the form
+
+    μ_i = t y_i + (1 − t) (uniform over the other labels)          H'(t) Σ c_i + (1 − t) ‖w'‖² = 0
+
+where w' is w for t = 0, the sums of the classes against each other: one cheap pass, worth a sweep or two.
 
 A sweep yields an estimate of the gap at no cost; the true certificate (a pass over the data) is computed
 when that estimate has fallen far enough, and decides.
@@ -16,6 +20,8 @@ when that estimate has fallen far enough, and decides.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
@@ -23,7 +29,7 @@ from sklearn.utils import check_random_state
 
 from ..errors import Unsupported
 from ..layouts import csr_arguments
-from ..objective import Objective
+from ..objective import PIECE, Objective
 from ..records import Floats, Solution
 from ..spaces import Classes
 from .base import Solver, resume
@@ -40,8 +46,17 @@ PATIENCE = 0.5
 LOSSES = "log", "hinge", "weston_watkins"
 """Losses whose block step is known."""
 
-CHUNK = 2_000_000
+CHUNK = 10_000_000
 """Multiply-adds between two looks at the clock."""
+
+PRECISE = 1e-7
+"""Below this ``tol`` visits work in float64."""
+
+SINGLE = 1e-15, 1e25
+"""Σ c_i · max ‖x‖, which bounds every weight, for visits in float32."""
+
+STALLED, LATELY = 0.9, 5
+"""An estimate that falls less than to this share in so many sweeps: then float32 is too coarse."""
 
 
 @final
@@ -49,7 +64,7 @@ class Dual(Solver):
     """Dual coordinate ascent with the exact block step, for "log", "hinge" and "weston_watkins".
 
     ``seed`` orders the visits. For the log loss, ``augmentation`` is B relative to mean ‖x‖² and
-    ``confidence`` the probability that μ starts with on the true label.
+    ``confidence`` the probability that μ starts with on the true label (None: the best one).
 
     >>> from argmax import SoftmaxRegression
     >>> from sklearn.datasets import load_iris
@@ -64,7 +79,10 @@ class Dual(Solver):
     handles_no_penalty = False
 
     def __init__(
-        self, seed: int | None = None, augmentation: float = 0.1, confidence: float = 0.9
+        self,
+        seed: int | None = None,
+        augmentation: float = 0.1,
+        confidence: float | None = None,
     ) -> None:
         self.seed, self.augmentation, self.confidence = seed, augmentation, confidence
 
@@ -88,7 +106,8 @@ class Dual(Solver):
             if _hard(objective):
                 return widest(self.name, self.seed, objective, start, report)
             return climb(self.name, self.seed, objective, report, state, kept)
-        ascent = _Ascent(objective, self, state, kept)
+        precise = objective.small or report.tol < PRECISE
+        ascent = _Ascent(objective, self, state, kept, precise)
         wanted = min(report.tol * objective.zero, kept.get("wanted", np.inf))
         point, sweeps, reported, told = None, report.passes, report.passes, report.seconds
 
@@ -104,7 +123,7 @@ class Dual(Solver):
             due = near or report.out_of_time() or sweeps == report.max_iter
             if not due and report.seconds - told < PATIENCE:
                 continue
-            point = objective.settled(ascent.w())
+            point = objective.settled(ascent.w(), seldom=True)
             # A look out of patience only reports: were it to end the run, the clock would decide.
             over = due and report.certified(point)
             wanted = 0.5 * estimate if near else wanted
@@ -114,7 +133,7 @@ class Dual(Solver):
             if stop or over:
                 break
         if point is None or not report.certified(point):
-            point = point or objective.settled(ascent.w())
+            point = point or objective.settled(ascent.w(), seldom=True)
             report.stop("max_iter", f"max_iter of {report.max_iter} sweeps reached")
         point = polish(objective, point, report)
         return report.solution(objective, point, self.name, state=ascent.state())
@@ -124,7 +143,9 @@ class Dual(Solver):
 class _Ascent:
     """The running variables: U = w in label space, intercept b, violation h, and μ of every shard."""
 
-    def __init__(self, objective: Objective, solver: Dual, state: Any, kept: Values) -> None:
+    def __init__(
+        self, objective: Objective, solver: Dual, state: Any, kept: Values, precise: bool
+    ) -> None:
         layout = objective.problem.full
         self.objective, self.layout, k = objective, layout, layout.labels
         self.two = layout.label_features is not None
@@ -133,17 +154,23 @@ class _Ascent:
         self.rng = check_random_state(seed)
         self.b: Floats = np.zeros(k)
         self.h: Floats = np.zeros(k)
-        self.data = [_ShardDual(shard, objective, solver, state) for shard in objective.shards]
-        width = 4 if self.two else layout.width  # two classes run as two columns
-        self.U = np.zeros((layout.features, width))
+        self.estimates: list[float] = []
+        self.data = [_ShardDual(shard, objective) for shard in objective.shards]
         q = np.concatenate([data.q for data in self.data])
         free = layout.intercept
         self.B = solver.augmentation * max(float(q.mean()), 1e-12) if free else 0.0
         if kept:
             self._restore(kept)
             return
-        for data in self.data:
-            data.add_to(self.U, self.h, self.scale)
+        # Visits are bound by memory: they work in float32, unless its noise or its range would be felt.
+        reach = float(self._counts().sum()) * float(q.max()) ** 0.5
+        kind = np.float32 if SINGLE[0] < reach < SINGLE[1] and not precise else np.float64
+        width = 4 if self.two else layout.width  # two classes run as two columns
+        self.U = np.zeros((layout.features, width), kind)
+        if all(data.resume(state, i, k) for i, data in enumerate(self.data)):
+            self._rebuild()
+        else:
+            self._begin(solver.confidence)
         if free:
             self.b = state["b"].copy() if _own(state) else self._start_intercept()
 
@@ -151,6 +178,7 @@ class _Ascent:
         """For a snapshot: copies, because sweeps work in place."""
         _, keys, position, _, _ = self.rng.get_state()
         values = {"U": self.U, "b": self.b, "h": self.h, "rng": keys}
+        values["estimates"] = np.array(self.estimates)
         for i, data in enumerate(self.data):
             values |= {f"v{i}": data.v, f"mu{i}": data.mu}
         return {name: array.copy() for name, array in values.items()} | {"position": position}
@@ -158,15 +186,48 @@ class _Ascent:
     def _restore(self, kept: Values) -> None:
         self.rng.set_state(("MT19937", kept["rng"], kept["position"]))
         self.U, self.b, self.h = kept["U"].copy(), kept["b"].copy(), kept["h"].copy()
+        self.estimates = list(kept.get("estimates", ()))
         for i, data in enumerate(self.data):
             data.v, data.mu = kept[f"v{i}"].copy(), kept[f"mu{i}"].copy()
 
+    def _begin(self, confidence: float | None) -> None:
+        """μ with the same confidence t in every label, and U to go with it."""
+        from ..kernels import dual
+
+        for data in self.data:
+            dual.class_sums(*csr_arguments(data.rows), data.c, data.labels, self.U)
+        k, counts = len(self.h), self._counts()
+        squares = self._by_ranges(lambda some: dual.against_others(self.U[some], k, self.scale))
+        weight, square = float(counts.sum()), sum(squares) / self.scale
+        t = _confidence(k, weight, square) if confidence is None else confidence
+        self._by_ranges(lambda some: np.multiply(self.U[some], 1.0 - t, out=self.U[some]))
+        self.h += (1.0 - t) * self.scale * (counts - (counts.sum() - counts) / (k - 1))
+        for data in self.data:
+            data.begin(t, k)
+
+    def _rebuild(self) -> None:
+        """U and h of μ, without the rounding of the visits."""
+        self.U[:], self.h[:] = 0.0, 0.0
+        for data in self.data:
+            data.add_to(self.U, self.h, self.scale)
+
+    def _by_ranges(self, piece: Callable[[slice], Any]) -> list[Any]:
+        """``piece`` of consecutive ranges of features, side by side; the shape of U alone cuts them."""
+        rows, features = max(PIECE // self.U.shape[1], 1), len(self.U)
+        return self.objective.engine.share(
+            lambda i: piece(slice(i * rows, min((i + 1) * rows, features))), -(-features // rows)
+        )
+
+    def _counts(self) -> Floats:
+        """Σ c_i of each label."""
+        counts = np.zeros(len(self.h))
+        for data in self.data:
+            counts += np.bincount(data.labels, weights=data.c, minlength=len(counts))
+        return counts
+
     def _start_intercept(self) -> Floats:
         """log priors, centred."""
-        counts = sum(
-            np.bincount(data.labels, weights=data.c, minlength=len(self.b)) for data in self.data
-        )
-        logs = np.log(np.maximum(counts, 1e-300))
+        logs = np.log(np.maximum(self._counts(), 1e-300))
         return np.asarray(logs - logs.mean())
 
     def sweep(self, report: Report) -> float:
@@ -176,17 +237,28 @@ class _Ascent:
             gap += data.sweep(self, report)
         # In units of log odds, more than 1 a sweep would be an overshoot, not progress.
         self.b += np.clip(self.B * self.h, -1.0, 1.0)
+        self.estimates = [*self.estimates[-LATELY:], gap]
+        if self.U.dtype == np.float32 and self._stalled():
+            self.U = self.U.astype(float)
+            self._rebuild()
         return gap
 
+    def _stalled(self) -> bool:
+        return len(self.estimates) > LATELY and self.estimates[-1] > STALLED * self.estimates[0]
+
     def w(self) -> Floats:
-        layout, k = self.layout, self.layout.labels
-        b = self.b + self.B * self.h
+        """A flat copy of w."""
+        layout = self.layout
+        b, w = self.b + self.B * self.h, np.empty(layout.size)
+        table = layout.matrix(w)
         if self.two:
-            coef = (self.U[:, 1] - self.U[:, 0])[None, :]
-            b = np.array([b[1] - b[0]])
-        else:
-            coef = self.U[:, :k].T
-        return layout.pack(coef, b - b.mean() if not self.two else b)
+            np.subtract(self.U[:, 1], self.U[:, 0], out=table[: layout.features, 0])
+            table[layout.features :] = b[1] - b[0]
+            return w
+        self._by_ranges(lambda some: np.copyto(table[some], self.U[some]))
+        table[layout.features :] = 0.0
+        table[layout.features :, : layout.labels] = b - b.mean()
+        return w
 
     def state(self) -> dict[str, Any]:
         return {"b": self.b, "v": [data.v for data in self.data]}
@@ -194,25 +266,32 @@ class _Ascent:
 
 @final
 class _ShardDual:
-    """One shard's rows and dual variables."""
+    """One shard's rows and dual variables, μ (n, K) and v = log μ."""
 
-    def __init__(self, shard: Any, objective: Objective, solver: Dual, state: Any) -> None:
-        k = objective.problem.full.labels
+    v: Floats
+    mu: Floats
+
+    def __init__(self, shard: Any, objective: Objective) -> None:
         self.rows = as_sparse(shard.structures.rows, objective.engine.share)
         self.labels, n = shard.truth.labels, len(shard)
         weight = np.ones(n) if shard.truth.weight is None else shard.truth.weight
-        self.c, self.q = objective.C * weight, objective.problem.full.norms(shard.structures)
+        self.c, self.q = objective.C * weight, objective.norms(shard)
+
+    def resume(self, state: Any, index: int, k: int) -> bool:
+        """Begin where an earlier fit ended, if it had as many examples and labels."""
         found = state.get("v") if isinstance(state, dict) else None  # another's state is no use
-        if found is not None and len(objective.shards) == len(found):
-            index = objective.shards.index(shard)
-            if found[index].shape == (n, k):
-                self.v = found[index].copy()
-                self.mu = np.exp(self.v)
-                return
-        rest = (1.0 - solver.confidence) / max(k - 1, 1)
-        self.mu = np.full((n, k), rest)
-        self.mu[np.arange(n), self.labels] = solver.confidence
-        self.v = np.log(self.mu)
+        shape = len(self.c), k
+        if found is None or index >= len(found) or found[index].shape != shape:
+            return False
+        self.v = found[index].copy()
+        self.mu = np.exp(self.v)
+        return True
+
+    def begin(self, confidence: float, k: int) -> None:
+        """The true label with this probability, all others alike."""
+        rest, own = (1.0 - confidence) / (k - 1), (np.arange(len(self.c)), self.labels)
+        self.mu, self.v = np.full((len(self.c), k), rest), np.full((len(self.c), k), np.log(rest))
+        self.mu[own], self.v[own] = confidence, np.log(confidence)
 
     def add_to(self, U: Floats, h: Floats, scale: float) -> None:
         """U += Σ c_i x_i (y_i − μ_i)ᵀ, h likewise."""
@@ -237,6 +316,16 @@ class _ShardDual:
             if report.out_of_time():
                 break
         return gap
+
+
+def _confidence(k: int, weight: float, square: float) -> float:
+    """The root t of the equation above, by bisection: the left side falls from 1/K to 1."""
+    low, high = 1.0 / k, 1.0
+    for _ in range(40):
+        t = 0.5 * (low + high)
+        rises = weight * math.log((1.0 - t) / ((k - 1) * t)) + (1.0 - t) * square > 0.0
+        low, high = (t, high) if rises else (low, t)
+    return low
 
 
 def _hard(objective: Objective) -> bool:

@@ -78,7 +78,7 @@ def _longest(objective: Objective) -> float:
     """max ‖x‖², the column of ones included."""
     layout = objective.problem.full
     scale = 1.0 if layout.label_features is None else 2.0  # two classes: norms are halved
-    norms = [float(layout.norms(shard.structures).max(initial=0.0)) for shard in objective.shards]
+    norms = [float(objective.norms(shard).max(initial=0.0)) for shard in objective.shards]
     return scale * max(norms) + float(layout.intercept) or 1.0
 
 

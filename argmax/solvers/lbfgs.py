@@ -8,8 +8,9 @@ Liu and Nocedal 1989; the recursion is in ``pairs``. A by Böhning 1992, then re
 after a few iterations, because fitted probabilities curve far less than the bound allows. The pairs survive a
 refresh: they describe F, and only H₀ changes (dropping them cost a tenth more passes on letter and satimage).
 
-Steps: w + d is evaluated in full (one pass); only if it fails the Wolfe conditions is the line searched,
-on scores alone. Ends with Newton steps where they are cheap, since those reach the last digits.
+Steps: w + d is evaluated in full (one pass); only if it fails the Wolfe conditions is the line searched, by
+more passes, or on scores alone where a pass is dear. Ends with Newton steps where they are cheap, since
+those reach the last digits.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from typing import Any, final
 import numpy as np
 
 from .. import passes
+from ..layouts import Full
 from ..objective import Objective, Point
 from ..records import Floats, Solution
 from .averaged import averaged_start, possible
 from .base import Solver, begin
-from .line_search import CURVATURE, DECREASE, search
+from .line_search import CURVATURE, DECREASE, Passes, search
 from .newton_cg import polish
 from .pairs import Pairs, Products
 from .preconditioner import Preconditioner
@@ -127,8 +129,22 @@ class LBFGS(Solver):
         if trial.value <= point.value + DECREASE * slope and abs(ahead) <= -CURVATURE * slope:
             return trial
         del trial  # its vectors are as long as any
+        if isinstance(objective.problem.layout, Full):
+            return _searched(point, direction, slope, ahead)
         step = search(point.line(direction), point.value, slope, 0.5 if ahead > 0 else 2.0)
         if step <= 0.0:
             return None
         following = objective.at(objective.combined(1.0, point.w, step, direction))
         return following if following.value < point.value else None
+
+
+def _searched(point: Point, direction: Floats, slope: float, ahead: float) -> Point | None:
+    """The best point along a direction whose slope is known at 0 and at 1; None if none is better.
+
+    The first guess is where the slope would vanish, were it linear. Scores along the line, which no other
+    trial would need x for, are as many as those of the point; nearly always the first guess will do.
+    """
+    line = Passes(point, direction)
+    guess = slope / (slope - ahead) if ahead > slope else 4.0 if ahead <= slope else 0.1  # NaN
+    search(line, point.value, slope, min(max(guess, 0.05), 4.0))
+    return line.best if line.best is not point else None

@@ -1,15 +1,51 @@
-"""A step along a descent direction, from values and slopes that cost no product with x."""
+"""A step along a descent direction, from values and slopes: on scores alone, or by whole passes."""
 
 from __future__ import annotations
 
-from ..objective import Line
+from typing import Protocol, final
 
-__all__ = ["search"]
+from ..objective import Point
+from ..records import Floats
+
+__all__ = ["Passes", "search"]
 
 DECREASE, CURVATURE = 1e-4, 0.9
 
 
-def search(line: Line, value: float, slope: float, step: float = 1.0) -> float:
+class Along(Protocol):
+    """F along a direction: ``objective.Line``, or ``Passes``."""
+
+    def __call__(self, step: float) -> tuple[float, float]:
+        """Value and slope."""
+        ...
+
+    def close(self) -> None:
+        """Give back what was kept for it."""
+        ...
+
+
+@final
+class Passes:
+    """F along a direction by whole passes: no scores are kept, and at the end the gradient is known.
+
+    ``best`` is the point of the lowest value so far.
+    """
+
+    def __init__(self, point: Point, direction: Floats) -> None:
+        self.best, self._start, self._direction = point, point, direction
+
+    def __call__(self, step: float) -> tuple[float, float]:
+        objective, start = self._start.objective, self._start
+        point = objective.at(objective.combined(1.0, start.w, step, self._direction))
+        if point.value < self.best.value:
+            self.best = point
+        return point.value, objective.dot(point.gradient, self._direction)
+
+    def close(self) -> None:
+        """Nothing was kept."""
+
+
+def search(line: Along, value: float, slope: float, step: float = 1.0) -> float:
     """A step that satisfies the strong Wolfe conditions, or the best one tried; 0.0 if none decreases.
 
     The line is closed afterwards.
@@ -23,7 +59,7 @@ def search(line: Line, value: float, slope: float, step: float = 1.0) -> float:
         line.close()
 
 
-def _bracket(line: Line, value: float, slope: float, step: float) -> float:
+def _bracket(line: Along, value: float, slope: float, step: float) -> float:
     low, high = 0.0, 0.0  # slope < 0 at low; high is 0 until a point beyond the minimum is known
     low_slope, high_slope = slope, 0.0
     best, best_value = 0.0, value

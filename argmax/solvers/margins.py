@@ -230,7 +230,7 @@ class ShardDual:
         else:
             self.delta = np.ones((k, k)) - np.eye(k) if truth.cost is None else truth.cost
         self.c = objective.C * (np.ones(n) if truth.weight is None else truth.weight)
-        q = layout.norms(shard.structures) + climb.scale * climb.bias
+        q = objective.norms(shard) + climb.scale * climb.bias
         self.q = np.maximum(q, 1e-3 / self.c)  # an empty row moves all its mass at once
         self.alpha = np.zeros((n, k))
         if mu is not None and mu.shape == (n, k):

@@ -24,6 +24,10 @@ from .report import Values
 
 __all__ = ["Preconditioner"]
 
+SINGLE_FEATURES = 500
+"""From so many features on the factor is float32, half as large and half as long to read: an estimate that is
+wrong in its seventh digit is no worse. Where rounding makes it indefinite, float64 is used after all."""
+
 FACTOR_FEATURES = 3000
 """Beyond so many features the factor (d² memory, d³/3 work) gives way to its diagonal."""
 
@@ -46,6 +50,7 @@ class Preconditioner:
         self.kind = "factor" if dense else "diagonal"
         # A sample of five rows a feature, and never less than some thousands, pins A well enough.
         self.every = max(1, n // max(5 * self.side, 4000)) if self.kind == "factor" else 1
+        self.single = self.side >= SINGLE_FEATURES
         self._factor: Any = None
 
     def refresh(self, point: Point, mean: bool) -> None:
@@ -62,19 +67,34 @@ class Preconditioner:
             return
         self._factor = None  # so that two never exist at once
         every = self.every if mean else 2 * self.every  # the bound is crude in any case
-        sums = objective.fold(passes.gram, point.stamp, every, mean)
+        sums = objective.fold(passes.gram, point.stamp, every, mean, self.single)
         A = sums["gram"]
-        A *= objective.C * objective.weight / sums["rows"]
+        with np.errstate(over="ignore"):
+            A *= objective.C * objective.weight / sums["rows"]
+        if self.single and not np.isfinite(A.diagonal()).all():  # more than float32 can hold
+            del sums, A
+            self._in_double(point, mean)
+            return
         A[np.diag_indices(self.side)] += ridge
         # Unit diagonal first: columns on wildly different scales would ruin the factor's digits.
-        self._scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), 1e-300))
+        tiny = np.finfo(A.dtype).tiny
+        self._scale = (1.0 / np.sqrt(np.maximum(A.diagonal(), tiny))).astype(A.dtype)
         A *= self._scale[:, None]
         A *= self._scale
-        A[np.diag_indices(self.side)] += 1e-10
+        A[np.diag_indices(self.side)] += 1e-6 if self.single else 1e-10
         try:  # the transpose has LAPACK's order: factored in place, without a copy
             self._factor = cho_factor(A.T, lower=False, overwrite_a=True, check_finite=False)
         except LinAlgError:  # repeated columns, or a float32 sum, may lose definiteness
-            self.kind, self._inverse = "diagonal", self._scale**2
+            if self.single:
+                del sums, A
+                self._in_double(point, mean)
+            else:
+                self.kind, self._inverse = "diagonal", self._scale**2
+
+    def _in_double(self, point: Point, mean: bool) -> None:
+        """Form A anew, now and later in float64."""
+        self.single = False
+        self.refresh(point, mean)
 
     def values(self) -> Values:
         """For a snapshot: not the point where A was formed, whose scores may have been shifted, but A."""
@@ -87,6 +107,7 @@ class Preconditioner:
         self.kind = kept["kind"]
         if self.kind == "factor":
             self._factor, self._scale = (kept["factor"].T, False), kept["scale"]
+            self.single = self._scale.dtype == np.float32
         elif self.kind == "diagonal":
             self._inverse = kept["inverse"]
 
@@ -107,11 +128,25 @@ class Preconditioner:
             for v, result in zip(vectors, out, strict=True):
                 self._scaled(layout.matrix(v), layout.matrix(result))
         elif self.kind == "factor":
-            stacked = np.hstack([layout.matrix(v) for v in vectors]) * self._scale[:, None]
-            stacked = cho_solve(self._factor, stacked, check_finite=False) * self._scale[:, None]
+            stacked = self._stacked([layout.matrix(v) for v in vectors])
+            stacked = cho_solve(self._factor, stacked, overwrite_b=True, check_finite=False)
+            stacked *= self._scale[:, None]
             for i, result in enumerate(out):
                 layout.matrix(result)[:] = stacked[:, i * layout.width : (i + 1) * layout.width]
         return out
+
+    def _stacked(self, tables: list[Floats]) -> Floats:
+        """The tables side by side, scaled, as LAPACK likes it: column by column, in the factor's dtype."""
+        width = tables[0].shape[1]
+        stacked = np.empty((self.side, len(tables) * width), self._scale.dtype, order="F")
+        for i, table in enumerate(tables):
+            np.multiply(
+                table,
+                self._scale[:, None],
+                out=stacked[:, i * width : (i + 1) * width],
+                casting="same_kind",
+            )
+        return stacked
 
     def _scaled(self, table: Floats, out: Floats) -> None:
         """The rows of a table times the inverse diagonal, ranges of them side by side."""

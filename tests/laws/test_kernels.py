@@ -1,6 +1,7 @@
 """Every compiled kernel equals its naive twin."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from argmax.solvers.quadratic import minimise_quadratic
 from tests import naive
 from tests.laws.problems import make_rows, plain
 
-WIDTHS = [1, 3, 4, 5, 8, 11, 16, 17, 26, 33]
+WIDTHS = [1, 3, 4, 5, 8, 11, 16, 17, 22, 26, 33]
 
 
 def both(kernel, twin, *arguments):
@@ -60,6 +61,16 @@ def test_csr_adjoint(m, values, bias):
     rng = np.random.default_rng(m)
     rows, G, b = sparse(rng, values=values), weights(rng, 9, m), np.ones(m if bias else 0)
     same(products.csr_adjoint, naive.csr_adjoint, *rows, rng.normal(size=(13, m)), G, b)
+
+
+@pytest.mark.parametrize("values", [True, False])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_csr_norms(values, kind):
+    indptr, _, x, step = sparse(np.random.default_rng(0), n=40, d=30, values=values, kind=kind)
+    found = np.empty(40)
+    products.csr_norms(indptr, x, step, found)
+    expected = [sum(float(x[t * step]) ** 2 for t in range(a, b)) for a, b in pairwise(indptr)]
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("values", [True, False])
@@ -350,6 +361,34 @@ def test_a_sweep_raises_the_dual_and_keeps_its_books(k, C, intercept):
     np.testing.assert_allclose(np.exp(v), mu, rtol=1e-12, atol=1e-300)
     np.testing.assert_allclose(U[:, :k], X.T @ residual, atol=1e-9 * C)
     np.testing.assert_allclose(h, residual.sum(axis=0), atol=1e-9 * C)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_a_sweep_in_single_precision_is_one_in_double_but_for_rounding(k):
+    _, _, rows, tail = dual_problem(k, 1)
+    left, right = [[np.copy(a) for a in tail] for _ in range(2)]
+    left[4] = left[4].astype(np.float32)
+    for arguments in (left, right):
+        dual.sweep(np.arange(12), *rows, *arguments[:2], tail[2], tail[3], *arguments[4:])
+    for single, double in zip(left[4:], right[4:], strict=True):
+        np.testing.assert_allclose(single, double, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("values", [True, False])
+def test_class_sums_and_their_contrasts(kind, values):
+    rng = np.random.default_rng(0)
+    rows, labels, c = sparse(rng, values=values), rng.integers(0, 3, 13), rng.uniform(size=13)
+    U = np.zeros((9, 4), kind)
+    dual.class_sums(*rows, c, labels, U)
+    expected = np.zeros((9, 4))
+    naive.csr_adjoint(*rows, c[:, None] * np.eye(3)[labels], expected, np.zeros(0))
+    np.testing.assert_allclose(U, expected, atol=1e-6 if kind == np.float32 else 1e-14)
+    found = dual.against_others(U, 3, 0.5)
+    away = [0.5 * (expected[:, k] - np.delete(expected[:, :3], k, 1).mean(1)) for k in range(3)]
+    np.testing.assert_allclose(U[:, :3], np.transpose(away), atol=1e-6)
+    assert not U[:, 3].any()
+    assert found == pytest.approx(np.square(away).sum(), rel=1e-6)
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -185,6 +185,19 @@ def test_labels_are_sorted_and_coded(y, classes):
     assert codes.tolist() == [1, 0, 1]
 
 
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "i4", ">i4", "i8", "u8"])
+@pytest.mark.parametrize("spread", [1, 3, 1000])
+def test_whole_numbers_are_coded_as_numpy_does(kind, spread):
+    """Counted where they are near each other, at either end of what their kind holds."""
+    limits, rng = np.iinfo(kind), np.random.default_rng(spread)
+    away = np.minimum(rng.integers(0, 9, 50) * spread, min(limits.max, 10_000)).astype(object)
+    for y in ((limits.min + away).astype(kind), (limits.max - away).astype(kind)):
+        expected = np.unique(y, return_inverse=True)
+        for found, wanted in zip(checks.labels(None, y, 50), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+            assert found.dtype == wanted.dtype
+
+
 @pytest.mark.parametrize(
     "y", [[1.5, 2.0, 1.0], [np.nan, 1.0, 2.0], ["a", 1, "b"], [None, "a", "b"], [b"a", b"b", b"a"]]
 )
