@@ -33,8 +33,8 @@ of labels, with the model of the perceptron (of mac_morpho, sentences that it kn
 all of them, CRFsuite on one: it holds Python's lock, so that more threads would wait for each other. Memory:
 the peak over what the process had before it opened the file. Medians of {ROUNDS} processes in turn; a peer's
 L-BFGS that takes more than {SLOW:.0f} s runs once (--full: as often). Peers are cut at a limit, Wapiti also
-at twice CRFsuite's time (--full: not). On {", ".join(LARGE)} only 1e-3 is asked for, everybody runs once,
-and f* is known to some 1e-5."""
+at twice CRFsuite's time (--full: not). On {", ".join(LARGE)} everybody runs L-BFGS once, to 1e-3 only, and
+f* is known to some 1e-5."""
 
 
 def compare(options: Options) -> Outcome:

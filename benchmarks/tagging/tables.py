@@ -24,7 +24,8 @@ def show(contest: Contest) -> None:
     rows = [_our_row(contest, threads, blanks) for threads in contest.threads()]
     rows += [_peer_row(contest, peer) for peer in contest.peers]
     table(f"{contest.corpus.name}   {contest.size}", columns, rows)
-    perceptrons(contest)
+    if contest.ours.perceptrons:
+        perceptrons(contest)
     say(f"  f* = {contest.optimum:.8g}. {_shares(contest)}")
     for peer in contest.peers:
         before, n = (median([run[key] for run in peer.runs]) for key in ("prepared", "features"))
