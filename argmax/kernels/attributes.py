@@ -29,6 +29,7 @@ __all__ = [
     "count_pairs",
     "expand",
     "fill_plan",
+    "label_of",
     "labels_of",
     "list_pairs",
     "list_slots",
@@ -49,14 +50,13 @@ class Plan(NamedTuple):
     rows: Any  # (heavy entries,): rows of the table
     row_values: Any  # (heavy entries,) or (1,)
     light_start: Any  # (N + 1,)
-    pairs: Any  # (light entries,): places in the list of light pairs
-    pair_codes: (
-        Any  # (light entries,): their labels, here as well, since places in memory are far apart
-    )
+    pairs: Any  # (light entries,): place in the list of light pairs · 2^bits + label of that pair
+    bits: Any  # of a label, which stands here as well, since places in memory are far apart
     pair_values: Any  # (light entries,) or (1,)
     step: Any
     slot: Any  # (N,): its variable for attributes that occur once, or −1
-    root: Any  # (N,): √s
+    singles: Any  # (N,): s, how many these are
+    root: Any  # (most + 1,): √s of every s
 
 
 class Weights(NamedTuple):
@@ -123,13 +123,13 @@ def list_pairs(seen, chosen, K, codes):
 
 
 @kernel
-def list_slots(indptr, indices, once, rank, slot, token):
+def list_slots(indptr, indices, once, rank, slots, start, slot, token):
     """The variables for attributes that occur once: one for each token that has some.
 
-    Given rank (d,): their numbers among each other. Filled slot (so many,): the variable of each; token: the
-    token of each variable. Returned how many variables there are.
+    Given rank (d,): their numbers among each other; how many variables earlier tokens have, and the number of
+    the first token. Filled slot (so many,): the variable of each; token: the token of each variable. Returned
+    how many variables there are.
     """
-    slots = 0
     for t in range(len(indptr) - 1):
         found = False
         for q in range(indptr[t], indptr[t + 1]):
@@ -138,7 +138,7 @@ def list_slots(indptr, indices, once, rank, slot, token):
                 put(slot, get(rank, a), slots)
                 found = True
         if found:
-            put(token, slots, t)
+            put(token, slots, start + t)
             slots += 1
     return slots
 
@@ -167,7 +167,7 @@ def plan_sizes(indptr, indices, row, ptr, once, first, last, heavy, light, singl
 
 @kernel
 def fill_plan(indptr, indices, values, step, row, ptr, codes, once, first, last, plan):
-    """rows, pairs, labels and values of a ``Plan`` for these tokens, given its counts.
+    """rows, pairs and values of a ``Plan`` for these tokens, given its counts.
 
     codes are those of the light pairs.
     """
@@ -182,8 +182,7 @@ def fill_plan(indptr, indices, values, step, row, ptr, codes, once, first, last,
                 i += 1
             elif not get(once, a):
                 for p in range(get(ptr, a), get(ptr, a + 1)):
-                    put(plan.pairs, j, p)
-                    put(plan.pair_codes, j, get(codes, p))
+                    put(plan.pairs, j, (p << plan.bits) + get(codes, p))
                     if step:
                         plan.pair_values[j] = values[q]
                     j += 1
@@ -208,6 +207,12 @@ def collect(table, heavy, codes, P, out):
             put(out, p, get(out, p) + get(table, r * P + get(codes, p)))
 
 
+@kernel
+def label_of(pair, bits):
+    """The label of an entry of ``Plan.pairs``; pair >> bits is its place."""
+    return pair & ((1 << bits) - 1)
+
+
 # The sums themselves. Fields of a named tuple cost a count of references each time: taken out once a sequence
 
 
@@ -217,7 +222,7 @@ def scores(plan, weights, labels, start, L, s, P, LANES):
 
     Given labels (N,): where an attribute occurs once, its only label is that of its token.
     """
-    heavy, rows, row_values, light, pairs, pair_codes, pair_values, step, slot, root = plan
+    heavy, rows, row_values, light, pairs, bits, pair_values, step, slot, singles, root = plan
     table, listed, _, once, base, first, last = weights
     for t in range(start, start + L):
         here = (t - start) * P
@@ -227,10 +232,11 @@ def scores(plan, weights, labels, start, L, s, P, LANES):
                 y = fma(get(row_values, i * step), load(table, get(rows, i) * P + k, LANES), y)
             store(s, here + k, y)
         for j in range(get(light, t), get(light, t + 1)):
-            at = here + get(pair_codes, j)
-            put(s, at, get(s, at) + get(pair_values, j * step) * get(listed, get(pairs, j)))
+            pair = get(pairs, j)
+            at = here + label_of(pair, bits)
+            put(s, at, get(s, at) + get(pair_values, j * step) * get(listed, pair >> bits))
         if get(slot, t) >= 0:
-            s[here + labels[t]] += root[t] * get(once, get(slot, t))
+            s[here + labels[t]] += root[singles[t]] * get(once, get(slot, t))
     end = (L - 1) * P
     for k in range(0, P, len(LANES)):
         store(s, k, add(load(s, k, LANES), load(first, k, LANES)))
@@ -244,22 +250,20 @@ def ahead(plan, offsets, order, at):
     A processor foresees a walk through memory, not a jump to another sequence: so the places of the next
     one's weights are asked for, and where these begin of the one behind it.
     """
-    heavy, rows, _, light, pairs, pair_codes, _, _, slot, root = plan
+    heavy, rows, _, light, pairs, _, _, _, slot, singles, _ = plan
     if at + 2 < len(order):
         start, stop = offsets[order[at + 2]], offsets[order[at + 2] + 1]
         for t in range(start, stop + 16, 16):  # a line of memory holds sixteen
             prefetch(heavy, t)
             prefetch(light, t)
             prefetch(slot, t)
-            prefetch(root, t)
+            prefetch(singles, t)
     if at + 1 < len(order):
         start, stop = offsets[order[at + 1]], offsets[order[at + 1] + 1]
         for i in range(heavy[start], heavy[stop] + 32, 32):
             prefetch(rows, i)
         for j in range(light[start], light[stop] + 16, 16):
             prefetch(pairs, j)
-        for j in range(light[start], light[stop] + 64, 64):
-            prefetch(pair_codes, j)
 
 
 @kernel
@@ -268,7 +272,7 @@ def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
 
     Given ``mask``, 1 for the pairs of the table and 0 elsewhere; if it is empty, all of it is written to.
     """
-    heavy, rows, row_values, light, pairs, pair_codes, pair_values, step, slot, root = plan
+    heavy, rows, row_values, light, pairs, bits, pair_values, step, slot, singles, root = plan
     table, listed, _, once, _, first, _ = out
     for t in range(start, start + L):
         here = (t - start) * P
@@ -280,11 +284,12 @@ def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
                     y = mul(load(mask, at + k, LANES), y)
                 store(table, at + k, fma(x, y, load(table, at + k, LANES)))
         for j in range(get(light, t), get(light, t + 1)):
-            at = get(pairs, j)
-            x = factor * get(pair_values, j * step) * get(r, here + get(pair_codes, j))
+            pair = get(pairs, j)
+            at = pair >> bits
+            x = factor * get(pair_values, j * step) * get(r, here + label_of(pair, bits))
             put(listed, at, get(listed, at) + x)
         if get(slot, t) >= 0:
-            once[slot[t]] += factor * root[t] * r[here + labels[t]]
+            once[slot[t]] += factor * root[singles[t]] * r[here + labels[t]]
     for c in range(P):
         first[c] += factor * r[c]
 
@@ -292,20 +297,20 @@ def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
 @kernel
 def turn(plan, t, right, wrong, amount, out, mask, P):
     """out of token t += amount with the right label, −= amount with a wrong one; mask as in ``scatter``."""
-    heavy, rows, row_values, light, pairs, pair_codes, pair_values, step, slot, root = plan
+    heavy, rows, row_values, light, pairs, bits, pair_values, step, slot, singles, root = plan
     table, listed, _, once, _, _, _ = out
     if slot[t] >= 0:
-        once[slot[t]] += amount * root[t]
+        once[slot[t]] += amount * root[singles[t]]
     for i in range(heavy[t], heavy[t + 1]):
         x, at = amount * row_values[i * step], rows[i] * P
         table[at + right] += x * mask[at + right] if len(mask) else x
         table[at + wrong] -= x * mask[at + wrong] if len(mask) else x
     for j in range(light[t], light[t + 1]):
-        x = amount * pair_values[j * step]
-        if pair_codes[j] == right:
-            listed[pairs[j]] += x
-        elif pair_codes[j] == wrong:
-            listed[pairs[j]] -= x
+        x, label = amount * pair_values[j * step], label_of(pairs[j], bits)
+        if label == right:
+            listed[pairs[j] >> bits] += x
+        elif label == wrong:
+            listed[pairs[j] >> bits] -= x
 
 
 @kernel

@@ -108,7 +108,7 @@ class Pairs(Layout):
         attributes.mark(indptr - indptr[0], used, labels, seen)
         attributes.count_pairs(seen, sizes)
         many = counts >= HEAVY * lanes
-        row = np.where(many, np.cumsum(many) - 1, -1).astype(np.int32)
+        row = _numbered(many)
         lighter = ~many & ~once
         ptr = np.zeros(d + 1, np.int32)
         np.cumsum(np.where(lighter, sizes, 0), out=ptr[1:])
@@ -138,7 +138,7 @@ class Pairs(Layout):
         """``of`` weights in order, and those weights as the pairs of the layout have them."""
         (d, K), sizes = table.shape, np.diff(table.indptr)
         many = sizes >= _width(K, 4)[1] / 8
-        row = np.where(many, np.cumsum(many) - 1, -1).astype(np.int32)
+        row = _numbered(many)
         ptr, heavy = np.zeros(d + 1, np.int32), np.zeros(int(many.sum()) + 1, np.int64)
         np.cumsum(np.where(many, 0, sizes), out=ptr[1:])
         np.cumsum(sizes[many], out=heavy[1:])
@@ -188,6 +188,10 @@ class Pairs(Layout):
     def kept(self) -> int:
         return 0
 
+    @property
+    def vectors(self) -> np.dtype[Any]:
+        return self.dtype
+
     def rounded(self, sparse: bool, dtype: np.dtype[Any]) -> bool:
         return not self.precise
 
@@ -213,10 +217,12 @@ class Pairs(Layout):
         last: Mask | None = None,
         run: Any = None,
         dtype: Any = None,
+        shared: bool = False,
     ) -> Weights:
         """w as kernels read it, in the dtype of this layout unless another is asked for.
 
-        The masks say which labels a sequence may begin and end with; ``run`` is that of a crew.
+        The masks say which labels a sequence may begin and end with; ``run`` is that of a crew; ``shared``
+        takes what can be taken from the memory of w, for those who only read it.
         """
         from ..kernels import attributes
         from ..kernels.attributes import Weights
@@ -224,7 +230,7 @@ class Pairs(Layout):
         light, pairs, once, _, _ = self.bounds
         P, dtype = self.width, self.dtype if dtype is None else dtype
         table = np.zeros((len(self.heavy) - 1) * P, dtype)
-        values = w[light:pairs].astype(dtype)
+        values = w[light:pairs].astype(dtype, copy=False)
         some = ranges(len(self.heavy) - 1)
 
         def piece(i: int) -> None:
@@ -240,9 +246,9 @@ class Pairs(Layout):
                 vector[: self.labels][~mask] = -np.inf
         return Weights(
             table,
-            w[:light].astype(dtype),
+            w[:light].astype(dtype, copy=not shared),
             self.codes,
-            w[pairs:once].astype(dtype),
+            w[pairs:once].astype(dtype, copy=not shared),
             base,
             begin,
             end,
@@ -343,7 +349,7 @@ class Pairs(Layout):
                 f"the rows have {rows.width} features; the model has {self.features}."
             )
         N, some = len(rows), ranges(len(rows))
-        rows_of, pairs_of = np.zeros(N + 1, np.int64), np.zeros(N + 1, np.int64)
+        rows_of, pairs_of = np.zeros(N + 1, np.int32), np.zeros(N + 1, np.int32)
         singles, lists = np.empty(N, np.int32), (self.row, self.ptr, self.once)
         run(
             lambda i: attributes.plan_sizes(
@@ -352,16 +358,17 @@ class Pairs(Layout):
             len(some),
         )
         heavy, light = _starts(rows_of), _starts(pairs_of)
-        alone = singles > 0
-        slot = np.where(alone, np.cumsum(alone) - 1, -1).astype(np.int32)
         shape = (int(heavy[-1]), int(light[-1])) if step else (1, 1)
-        entries = int(light[-1])
         # Half the memory and half the way to it, where there are so few rows; and there mostly are.
         kind = np.uint16 if len(self.heavy) <= 2**16 else np.int32
+        bits = max(self.labels - 1, 1).bit_length()
+        places = np.int32 if len(self.codes) << bits < 2**31 else np.int64
+        most, slot = int(singles.max(initial=0)), _numbered(singles > 0)
+        root = np.sqrt(np.arange(most + 1.0)).astype(self.dtype)
         plan = Plan(
             heavy, np.empty(int(heavy[-1]), kind), np.ones(shape[0], self.dtype),
-            light, np.empty(entries, np.int32), np.empty(entries, self.codes.dtype),
-            np.ones(shape[1], self.dtype), step, slot, np.sqrt(singles).astype(self.dtype),
+            light, np.empty(int(light[-1]), places), bits, np.ones(shape[1], self.dtype), step,
+            slot, singles.astype(_code(most + 1)), root,
         )  # fmt: skip
         given = (
             indptr, indices, np.asarray(values, self.dtype), step, self.row, self.ptr, self.codes, self.once
@@ -371,9 +378,18 @@ class Pairs(Layout):
 
 
 def _starts(sizes: Ints) -> Ints:
-    """Σ of the sizes so far, in numbers no larger than need be."""
-    total = np.cumsum(sizes)
-    return total.astype(np.int32) if total[-1] < 2**31 else total
+    """Σ of the sizes so far, in numbers no larger than need be; perhaps in their memory."""
+    if sizes.sum(dtype=np.int64) < 2**31:
+        return np.cumsum(sizes, out=sizes)
+    return np.cumsum(sizes, dtype=np.int64)
+
+
+def _numbered(marked: Mask) -> NDArray[np.int32]:
+    """The number of each that is marked, among these; −1 for the others."""
+    numbers = np.cumsum(marked, dtype=np.int32)
+    numbers -= np.int32(1)
+    numbers[~marked] = -1
+    return numbers
 
 
 def _folds(indptr: Ints, indices: Ints, once: Mask) -> tuple[Ints, Ints]:
@@ -383,7 +399,7 @@ def _folds(indptr: Ints, indices: Ints, once: Mask) -> tuple[Ints, Ints]:
     rank = np.cumsum(once, dtype=np.int32) - np.int32(1)
     slot = np.empty(int(rank[-1]) + 1 if len(rank) else 0, np.int32)
     token = np.empty(min(len(slot), len(indptr) - 1), np.int32)
-    slots = attributes.list_slots(indptr, indices, once, rank, slot, token)
+    slots = attributes.list_slots(indptr, indices, once, rank, 0, 0, slot, token)
     return slot, token[:slots]
 
 

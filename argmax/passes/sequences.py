@@ -56,6 +56,7 @@ class Prepared(NamedTuple):
     """What a shard's sequences look like to kernels, and memory for gradients that nobody uses just now."""
 
     plan: Plan
+    labels: Ints  # (N,), as small as their number allows
     offsets: Ints
     parts: list[tuple[int, int]]
     spare: list[tuple[Floats, Floats]]  # (heavy · P,) and (light pairs,)
@@ -78,12 +79,13 @@ def plan_of(shard: Shard, problem: Problem, run: Any = None) -> Prepared:
     def make() -> Prepared:
         structures, layout = shard.structures, problem.pairs
         assert isinstance(structures.rows, Csr)
+        labels = shard.truth.labels.astype(layout.codes.dtype, copy=False)
         offsets = offsets_of(structures)
         parts = parts_of(offsets, PART_TOKENS, PARTS)
         if layout.precise and not len(structures.rows.indices):
             rounded = plan_of(shard, replace(problem, layout=replace(layout, precise=False)), run)
             return rounded._replace(plan=_precise(rounded.plan), spare=[])
-        return Prepared(layout.plan(structures.rows, run), offsets, parts, [])
+        return Prepared(layout.plan(structures.rows, run), labels, offsets, parts, [])
 
     prepared: Prepared = shard.made(("plan", problem.pairs.precise), make)
     return prepared
@@ -92,8 +94,7 @@ def plan_of(shard: Shard, problem: Problem, run: Any = None) -> Prepared:
 def _precise(plan: Plan) -> Plan:
     """A plan of indicators in float64: of its numbers only √s was rounded."""
     one = np.ones(1)
-    root = np.sqrt(np.rint(plan.root.astype(float) ** 2))
-    return plan._replace(row_values=one, pair_values=one, root=root)
+    return plan._replace(row_values=one, pair_values=one, root=np.sqrt(np.arange(len(plan.root))))
 
 
 def settle(shard: Shard, problem: Problem, run: Any) -> None:
@@ -127,7 +128,7 @@ def read_weights(problem: Problem, w: Floats, run: Any = None) -> Weights:
     assert isinstance(space, Chain)
     rules = space.constraints
     first, last = (None, None) if rules is None else (rules.start, rules.end)
-    return problem.pairs.weights(w, first, last, run)
+    return problem.pairs.weights(w, first, last, run, shared=True)
 
 
 def transitions(problem: Problem, w: Floats) -> tagging.Tables:
@@ -171,7 +172,7 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
 
     def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.log_loss(
-            plan, weights, tables, truth.labels, allowed, cost, cost_scale, prepared.offsets, *parts[p],
+            plan, weights, tables, prepared.labels, allowed, cost, cost_scale, prepared.offsets, *parts[p],
             weight, out, edges[0], value, layout.lanes,
         )  # fmt: skip
 
@@ -211,7 +212,7 @@ def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: boo
 
     def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.curvatures(
-            plan, squared, weights, tables, truth.labels, cost, cost_scale, prepared.offsets, *parts[p],
+            plan, squared, weights, tables, prepared.labels, cost, cost_scale, prepared.offsets, *parts[p],
             weight, out, edges[0], layout.lanes,
         )  # fmt: skip
 
@@ -231,9 +232,9 @@ def _one_sequence(
     """Loss and gradient of one sequence, by the space itself, which finds a way to sum anything."""
     layout, offsets = problem.pairs, prepared.offsets
     nodes = slice(int(offsets[i]), int(offsets[i + 1]))
-    truth = shard.truth.block(slice(i, i + 1), nodes)
+    truth = _truth(shard, slice(i, i + 1), nodes)
     node = np.empty((nodes.stop - nodes.start, layout.labels))
-    given = (shard.truth.labels, offsets, i, i + 1)
+    given = (prepared.labels, offsets, i, i + 1)
     tagging.part_scores(prepared.plan, weights, *given, node, layout.lanes)
     scores = Scores(node, edge[None], np.array([0, len(node)]))
     residual = Scores(np.empty_like(node), np.zeros((1, *edge.shape)), scores.offsets)
@@ -289,7 +290,7 @@ def _evaluate_by_paths(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp)
 
     def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.max_loss(
-            prepared.plan, weights, M, Mt, truth.labels, cost, cost_scale, prepared.offsets, *parts[p],
+            prepared.plan, weights, M, Mt, prepared.labels, cost, cost_scale, prepared.offsets, *parts[p],
             weight, out, edges[0], value, layout.lanes,
         )  # fmt: skip
 
@@ -305,7 +306,8 @@ def _refuse_sets(truth: Truth) -> None:
 def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     """``evaluate`` for any loss and order: scores of a part, what the loss makes of them, and back."""
     layout, prepared = problem.pairs, plan_of(shard, problem, crew.run)
-    weights, values = layout.weights(stamp.w, run=crew.run), np.zeros(len(prepared.parts))
+    weights = layout.weights(stamp.w, run=crew.run, shared=True)
+    values = np.zeros(len(prepared.parts))
     _refuse_sets(shard.truth)
 
     def part(p: int, out: Weights, edges: Floats) -> None:
@@ -315,7 +317,7 @@ def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp)
             residual = Scores(np.empty_like(scores.node), edge, scores.offsets)
             losses = problem.loss.evaluate(problem.space, scores, truth, residual)
             values[p] += float(losses.sum())
-            given = (shard.truth.labels, prepared.offsets, *some)
+            given = (prepared.labels, prepared.offsets, *some)
             tagging.part_adjoint(prepared.plan, out, *given, residual.node, layout.lanes)
             if residual.edge is not None:
                 _add_edges(shard, some, residual.edge, edges)
@@ -368,20 +370,26 @@ def _block(
     (first, last), offsets = some, prepared.offsets
     nodes = slice(int(offsets[first]), int(offsets[last]))
     node = np.empty((nodes.stop - nodes.start, problem.layout.labels))
-    given = (prepared.plan, weights, shard.truth.labels, offsets, first, last)
+    given = (prepared.plan, weights, prepared.labels, offsets, first, last)
     tagging.part_scores(*given, node, problem.pairs.lanes)
     rows = None if shard.structures.edge_rows is None else shard.structures[first:last].edge_rows
     scores = Scores(
         node, tables_of(problem.pairs, w, rows), offsets[first : last + 1] - offsets[first]
     )
-    return scores, shard.truth.block(slice(first, last), nodes)
+    return scores, _truth(shard, slice(first, last), nodes)
+
+
+def _truth(shard: Shard, examples: slice, nodes: slice) -> Truth:
+    """The truth of some sequences, with labels as spaces and losses count with them."""
+    truth = shard.truth.block(examples, nodes)
+    return replace(truth, labels=truth.labels.astype(np.intp, copy=False))
 
 
 def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: float) -> Sums:
     """{"conjugate": Σ s_i loss*(scale · r_i)} with the residuals r of w."""
     prepared, weights = (
         plan_of(shard, problem, crew.run),
-        problem.pairs.weights(stamp.w, run=crew.run),
+        problem.pairs.weights(stamp.w, run=crew.run, shared=True),
     )
 
     def part(p: int) -> float:
@@ -411,7 +419,8 @@ def _summed(
     """The gradient: Σ over the parts, in their order; at last ``one`` of each sequence that they ``left``."""
     layout, count = problem.pairs, len(prepared.parts)
     light, pairs, once, start, _ = layout.bounds
-    gradient, singles = np.zeros(layout.size), np.zeros(layout.slots, layout.dtype)
+    gradient = np.zeros(layout.size, layout.vectors)
+    singles = np.zeros(layout.slots, layout.dtype)
     states = layout.states or layout.labels  # kernels fill a table also where nobody asks for it
     edges = np.zeros((count + 1, layout.edge_features, states, layout.labels))
     firsts = np.zeros((count + 1, layout.width))

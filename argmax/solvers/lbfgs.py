@@ -122,13 +122,18 @@ class LBFGS(Solver):
         slope = objective.dot(point.gradient, direction)
         if not slope < 0 or not np.isfinite(slope):
             return None
-        trial = objective.at(objective.combined(1.0, point.w, 1.0, direction))
-        ahead = objective.dot(trial.gradient, direction)
+        # Vectors are long: w + d takes the memory of d, which is their difference for whoever asks.
+        w = objective.combined(1.0, direction, 1.0, point.w, out=direction)
+        del direction
+        trial = objective.at(w)
+        ahead = objective.dot(trial.gradient, w, point.w)
         if trial.value <= point.value + DECREASE * slope and abs(ahead) <= -CURVATURE * slope:
             return trial
-        del trial  # its vectors are as long as any
+        del trial
+        direction = objective.combined(1.0, w, -1.0, point.w, out=w)
+        del w
         step = search(point.line(direction), point.value, slope, 0.5 if ahead > 0 else 2.0)
         if step <= 0.0:
             return None
-        following = objective.at(objective.combined(1.0, point.w, step, direction))
+        following = objective.at(objective.combined(step, direction, 1.0, point.w, out=direction))
         return following if following.value < point.value else None
