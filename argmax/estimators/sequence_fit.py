@@ -36,6 +36,9 @@ from .stopping import Sequences, Watch, every_of, parted
 
 __all__ = ["Tagger"]
 
+WORKED = 60.0
+"""Bytes that a fit takes for each weight at least, and does not need any more."""
+
 
 class Tagger(SequenceModel):
     """argmax over label sequences of Σ_t ⟨w, ψ(x, t, y_t)⟩ + e(y_{t−1}, y_t), with any loss."""
@@ -222,7 +225,7 @@ class Tagger(SequenceModel):
             solution = watch.applied(solution)
             self.validation_scores_ = watch.scores
         del objective  # the largest things there are, and of no more use
-        give_back(8.0 * layout.size)
+        give_back(WORKED * layout.size)
         self._accept(layout, solution)
 
     def _objective(self, given: Sequences, settings: Settings) -> Objective:
@@ -322,7 +325,6 @@ def _settle(objective: Objective, run: Any) -> None:
 
     for shard in objective.shards:
         sequences.settle(shard, objective.problem, run)
-    give_back(4.0 * sum(shard.work for shard in objective.shards) / objective.problem.layout.width)
 
 
 def _best_so_far(objective: Objective, report: Report) -> Solution:

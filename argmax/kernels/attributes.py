@@ -28,13 +28,14 @@ __all__ = [
     "count",
     "count_pairs",
     "expand",
-    "fill_plan",
+    "fill_pairs",
     "label_of",
     "labels_of",
     "list_pairs",
     "list_slots",
     "mark",
     "most_of",
+    "part_attributes",
     "plan_sizes",
     "scatter",
     "scores",
@@ -123,13 +124,13 @@ def list_pairs(seen, chosen, K, codes):
 
 
 @kernel
-def list_slots(indptr, indices, once, rank, slots, start, slot, token):
+def list_slots(indptr, indices, once, rank, slot, token):
     """The variables for attributes that occur once: one for each token that has some.
 
-    Given rank (d,): their numbers among each other; how many variables earlier tokens have, and the number of
-    the first token. Filled slot (so many,): the variable of each; token: the token of each variable. Returned
-    how many variables there are.
+    Given rank (d,): their numbers among each other. Filled slot (so many,): the variable of each; token: the
+    token of each variable. Returned how many variables there are.
     """
+    slots = 0
     for t in range(len(indptr) - 1):
         found = False
         for q in range(indptr[t], indptr[t + 1]):
@@ -138,7 +139,7 @@ def list_slots(indptr, indices, once, rank, slots, start, slot, token):
                 put(slot, get(rank, a), slots)
                 found = True
         if found:
-            put(token, slots, start + t)
+            put(token, slots, t)
             slots += 1
     return slots
 
@@ -147,13 +148,13 @@ def list_slots(indptr, indices, once, rank, slots, start, slot, token):
 
 
 @kernel
-def plan_sizes(indptr, indices, row, ptr, once, first, last, heavy, light, singles):
-    """How many rows and light pairs each of the tokens first … last−1 has, and attributes of its own.
+def plan_sizes(indptr, indices, row, ptr, once, first, last, heavy, few, light, singles):
+    """How many rows, light attributes and pairs of these each of the tokens first … last−1 has.
 
-    Given row (d,): ≥ 0 if heavy; ptr (d + 1,) of light pairs; once (d,) booleans.
+    And attributes of its own. Given row (d,): ≥ 0 if heavy; ptr (d + 1,) of light pairs; once (d,) booleans.
     """
     for t in range(first, last):
-        rows, pairs, alone = 0, 0, 0
+        rows, others, pairs, alone = 0, 0, 0, 0
         for q in range(indptr[t], indptr[t + 1]):
             a = get(indices, q)
             if get(row, a) >= 0:
@@ -161,31 +162,46 @@ def plan_sizes(indptr, indices, row, ptr, once, first, last, heavy, light, singl
             elif get(once, a):
                 alone += 1
             else:
+                others += 1
                 pairs += get(ptr, a + 1) - get(ptr, a)
-        heavy[t], light[t], singles[t] = rows, pairs, alone
+        heavy[t], few[t], light[t], singles[t] = rows, others, pairs, alone
 
 
 @kernel
-def fill_plan(indptr, indices, values, step, row, ptr, codes, once, first, last, plan):
-    """rows, pairs and values of a ``Plan`` for these tokens, given its counts.
+def part_attributes(indptr, indices, values, step, row, once, first, last, heavy, few):
+    """The attributes of these tokens: heavy ones as rows, light ones by number.
 
-    codes are those of the light pairs.
+    ``heavy`` and ``few`` are three arrays each: where those of a token start, which is given; what they are
+    and their values, which are filled.
     """
     for t in range(first, last):
-        i, j = plan.heavy_start[t], plan.light_start[t]
+        i, j = heavy[0][t], few[0][t]
         for q in range(indptr[t], indptr[t + 1]):
             a = get(indices, q)
             if get(row, a) >= 0:
-                put(plan.rows, i, get(row, a))
+                put(heavy[1], i, get(row, a))
                 if step:
-                    plan.row_values[i] = values[q]
+                    heavy[2][i] = values[q]
                 i += 1
             elif not get(once, a):
-                for p in range(get(ptr, a), get(ptr, a + 1)):
-                    put(plan.pairs, j, (p << plan.bits) + get(codes, p))
-                    if step:
-                        plan.pair_values[j] = values[q]
-                    j += 1
+                put(few[1], j, a)
+                if step:
+                    few[2][j] = values[q]
+                j += 1
+
+
+@kernel
+def fill_pairs(few, ptr, codes, first, last, plan):
+    """The pairs of a ``Plan``, and their values; given ``few`` of ``part_attributes``, codes of all pairs."""
+    for t in range(first, last):
+        j = plan.light_start[t]
+        for q in range(few[0][t], few[0][t + 1]):
+            a = get(few[1], q)
+            for p in range(get(ptr, a), get(ptr, a + 1)):
+                put(plan.pairs, j, (p << plan.bits) + get(codes, p))
+                if plan.step:
+                    plan.pair_values[j] = few[2][q]
+                j += 1
 
 
 # From the flat w and back

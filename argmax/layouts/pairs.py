@@ -134,8 +134,8 @@ class Pairs(Layout):
         return cls._of_table(table, **options)[0]
 
     @classmethod
-    def _of_table(cls, table: Any, **options: Any) -> tuple[Pairs, Floats]:
-        """``of`` weights in order, and those weights as the pairs of the layout have them."""
+    def _of_table(cls, table: Any, others: Any = (), **options: Any) -> tuple[Pairs, Floats]:
+        """``of`` weights in order; and those weights as the pairs of the layout have them, before others."""
         (d, K), sizes = table.shape, np.diff(table.indptr)
         many = sizes >= _width(K, 4)[1] / 8
         row = _numbered(many)
@@ -145,7 +145,11 @@ class Pairs(Layout):
         codes, inside = table.indices.astype(_code(K)), np.repeat(many, sizes)
         parts = codes[~inside], heavy, codes[inside]
         layout = cls(d, K, row, ptr, *parts, np.zeros(d, bool), **_plain(options, K))
-        return layout, np.concatenate([table.data[~inside], table.data[inside]])
+        light, w = int(ptr[-1]), np.empty(len(codes) + len(others))
+        np.compress(inside, table.data, out=w[light : len(codes)])
+        np.compress(np.logical_not(inside, out=inside), table.data, out=w[:light])
+        w[len(codes) :] = others
+        return layout, w
 
     # Shape
 
@@ -271,21 +275,23 @@ class Pairs(Layout):
         """
         light, pairs = self.bounds[:2]
         many = np.flatnonzero(self.row >= 0)
-        sizes, rows = np.diff(self.ptr), np.diff(self.heavy)
+        lists, rows = np.diff(self.ptr), np.diff(self.heavy)
+        sizes = lists.copy()
         sizes[many] += rows
         sizes[owner] += 1
-        indptr = np.concatenate([[0], np.cumsum(sizes)])
-        places = np.empty(int(indptr[-1]), np.intp)
-        first = np.repeat(indptr[:-1] - self.ptr[:-1], np.diff(self.ptr))
-        places[:light] = first + np.arange(light)
-        first = np.repeat(indptr[many] - self.heavy[:-1], rows)
-        places[light:pairs] = first + np.arange(pairs - light)
-        places[pairs:] = indptr[owner]
-        kind = np.int32 if len(places) < 2**31 else np.int64
-        data, indices = np.empty(len(places)), np.empty(len(places), kind)
-        data[places] = np.concatenate([w[:pairs], values])
-        indices[places] = np.concatenate([self.codes, self.heavy_codes, codes])
-        return sp.csr_array((data, indices, indptr.astype(kind)), (self.features, self.labels))
+        kind = np.int32 if light + len(self.heavy_codes) + len(owner) < 2**31 else np.int64
+        indptr = np.zeros(self.features + 1, kind)
+        np.cumsum(sizes, out=indptr[1:])
+        del sizes
+        data, indices = np.empty(int(indptr[-1])), np.empty(int(indptr[-1]), kind)
+
+        def place(at: Ints, some: Any, labels: Any) -> None:
+            data[at], indices[at] = some, labels
+
+        place(_places(indptr[:-1] - self.ptr[:-1], lists), w[:light], self.codes)
+        place(_places(indptr[many] - self.heavy[:-1], rows), w[light:pairs], self.heavy_codes)
+        place(indptr[owner], values, codes)
+        return sp.csr_array((data, indices, indptr), (self.features, self.labels))
 
     # Folded weights
 
@@ -294,14 +300,14 @@ class Pairs(Layout):
         owner, (_, pairs, once, _, _) = np.flatnonzero(self.once), self.bounds
         values = (w[pairs:once] / self._roots())[self.folds]
         codes = self.fold_codes[self.folds]
-        layout, listed = Pairs._of_table(
+        return Pairs._of_table(
             self._table(w, owner, values, codes),
+            w[once:],
             start=self.start,
             states=self.states,
             edge_features=self.edge_features,
             precise=self.precise,
         )
-        return layout, np.concatenate([listed, w[once:]])
 
     def _roots(self) -> Floats:
         """√s of each variable for s attributes."""
@@ -337,51 +343,77 @@ class Pairs(Layout):
 
     # What tokens have
 
-    def plan(self, rows: Csr, run: Any = None) -> Plan:
-        """What each token has, for kernels; ``run`` is that of a crew."""
-        from ..kernels import attributes
-        from ..kernels.attributes import Plan
+    def plan(self, rows: Csr, run: Any = None, done: Any = None) -> Plan:
+        """What each token has, for kernels; ``run`` is that of a crew.
 
-        run = _serially if run is None else run
-        indptr, indices, values, step = csr_arguments(rows)
+        ``done`` is called in the middle, when the rows have been read for the last time: whoever holds them
+        may let go of them, since rows and plan are the largest things there are.
+        """
         if rows.width != self.features:
             raise InvalidInput(
                 f"the rows have {rows.width} features; the model has {self.features}."
             )
+        run = _serially if run is None else run
+        step, parted = 0 if rows.values is None else 1, self._parted(rows, run)
+        del rows
+        if done is not None:
+            done()
+        return self._paired(*parted, step, run)
+
+    def _parted(self, rows: Csr, run: Any) -> tuple[Any, ...]:
+        """Heavy rows of each token, its light attributes, how many pairs they have; single attributes."""
+        from ..kernels import attributes
+
+        indptr, indices, values, step = csr_arguments(rows)
         N, some = len(rows), ranges(len(rows))
-        rows_of, pairs_of = np.zeros(N + 1, np.int32), np.zeros(N + 1, np.int32)
-        singles, lists = np.empty(N, np.int32), (self.row, self.ptr, self.once)
+        sizes, singles = [np.zeros(N + 1, np.int32) for _ in range(3)], np.empty(N, np.int32)
+        lists, out = (self.row, self.ptr, self.once), [*(array[1:] for array in sizes), singles]
         run(
-            lambda i: attributes.plan_sizes(
-                indptr, indices, *lists, *some[i], rows_of[1:], pairs_of[1:], singles
-            ),
+            lambda i: attributes.plan_sizes(indptr, indices, *lists, *some[i], *out),
             len(some),
         )
-        heavy, light = _starts(rows_of), _starts(pairs_of)
-        shape = (int(heavy[-1]), int(light[-1])) if step else (1, 1)
         # Half the memory and half the way to it, where there are so few rows; and there mostly are.
         kind = np.uint16 if len(self.heavy) <= 2**16 else np.int32
-        bits = max(self.labels - 1, 1).bit_length()
-        places = np.int32 if len(self.codes) << bits < 2**31 else np.int64
-        most, slot = int(singles.max(initial=0)), _numbered(singles > 0)
+        heavy, few = self._listed(sizes[0], kind, step), self._listed(sizes[1], np.int32, step)
+        given = indptr, indices, np.asarray(values, self.dtype), step, self.row, self.once
+        run(lambda i: attributes.part_attributes(*given, *some[i], heavy, few), len(some))
+        return heavy, few, sizes[2], singles
+
+    def _paired(
+        self, heavy: Any, few: Any, sizes: Ints, singles: Ints, step: int, run: Any
+    ) -> Plan:
+        """The plan, from what ``_parted`` found."""
+        from ..kernels import attributes
+        from ..kernels.attributes import Plan
+
+        bits, most = max(self.labels - 1, 1).bit_length(), int(singles.max(initial=0))
+        kind = np.int32 if len(self.codes) << bits < 2**31 else np.int64
+        light, pairs, values = self._listed(sizes, kind, step)
+        slot, singles = _numbered(singles > 0), singles.astype(_code(most + 1))
         root = np.sqrt(np.arange(most + 1.0)).astype(self.dtype)
-        plan = Plan(
-            heavy, np.empty(int(heavy[-1]), kind), np.ones(shape[0], self.dtype),
-            light, np.empty(int(light[-1]), places), bits, np.ones(shape[1], self.dtype), step,
-            slot, singles.astype(_code(most + 1)), root,
-        )  # fmt: skip
-        given = (
-            indptr, indices, np.asarray(values, self.dtype), step, self.row, self.ptr, self.codes, self.once
-        )  # fmt: skip
-        run(lambda i: attributes.fill_plan(*given, *some[i], plan), len(some))
+        plan = Plan(*heavy, light, pairs, bits, values, step, slot, singles, root)
+        some = ranges(len(slot))
+        run(lambda i: attributes.fill_pairs(few, self.ptr, self.codes, *some[i], plan), len(some))
         return plan
+
+    def _listed(self, sizes: Ints, kind: Any, step: int) -> tuple[Ints, Ints, Floats]:
+        """Where the entries of each token start, given how many it has; memory for them and their values."""
+        starts = _starts(sizes)
+        count = int(starts[-1])
+        return starts, np.empty(count, kind), np.ones(count if step else 1, self.dtype)
+
+
+def _places(first: Ints, counts: Ints) -> Ints:
+    """first_0 + 0, 1, …, then first_1 + the next numbers: so many of each."""
+    places = np.repeat(first, counts)
+    places += np.arange(len(places), dtype=places.dtype)
+    return places
 
 
 def _starts(sizes: Ints) -> Ints:
-    """Σ of the sizes so far, in numbers no larger than need be; perhaps in their memory."""
-    if sizes.sum(dtype=np.int64) < 2**31:
-        return np.cumsum(sizes, out=sizes)
-    return np.cumsum(sizes, dtype=np.int64)
+    """Σ of the sizes so far, in their memory if they fit."""
+    small = sizes.sum(dtype=np.int64) < 2**31
+    return np.cumsum(sizes, out=sizes) if small else np.cumsum(sizes, dtype=np.int64)
 
 
 def _numbered(marked: Mask) -> NDArray[np.int32]:
@@ -399,7 +431,7 @@ def _folds(indptr: Ints, indices: Ints, once: Mask) -> tuple[Ints, Ints]:
     rank = np.cumsum(once, dtype=np.int32) - np.int32(1)
     slot = np.empty(int(rank[-1]) + 1 if len(rank) else 0, np.int32)
     token = np.empty(min(len(slot), len(indptr) - 1), np.int32)
-    slots = attributes.list_slots(indptr, indices, once, rank, 0, 0, slot, token)
+    slots = attributes.list_slots(indptr, indices, once, rank, slot, token)
     return slot, token[:slots]
 
 

@@ -24,6 +24,7 @@ from ..kernels import attributes, chain, tagging
 from ..kernels.attributes import Plan, Weights
 from ..layouts import Pairs, as_matrix
 from ..losses import Hinge, Log, Perceptron, SoftmaxMargin
+from ..memory import give_back
 from ..records import Csr, Floats, Ints, Rows, Scores, Structures, Truth
 from ..spaces import Chain
 from .in_order import InOrder
@@ -47,6 +48,9 @@ PARTS = 8
 """Parts of a shard at most, and at least so many tokens each:"""
 
 PART_TOKENS = 2000
+
+ENTRY_BYTES = 4.0
+"""Bytes of an entry of the rows."""
 
 EDGE_BYTES = 2**24
 """Bytes of tables, where every transition has one of its own, that are worked on together."""
@@ -73,22 +77,34 @@ class Prepared(NamedTuple):
         return memory
 
 
-def plan_of(shard: Shard, problem: Problem, run: Any = None) -> Prepared:
-    """Made at the first pass over a shard, by the crew if its ``run`` is given, and kept there."""
+def plan_of(shard: Shard, problem: Problem, run: Any = None, done: Any = None) -> Prepared:
+    """Made at the first pass over a shard, by the crew if its ``run`` is given, and kept there.
+
+    ``done`` is called when the rows are needed no more.
+    """
 
     def make() -> Prepared:
-        structures, layout = shard.structures, problem.pairs
-        assert isinstance(structures.rows, Csr)
+        layout, offsets = problem.pairs, offsets_of(shard.structures)
         labels = shard.truth.labels.astype(layout.codes.dtype, copy=False)
-        offsets = offsets_of(structures)
         parts = parts_of(offsets, PART_TOKENS, PARTS)
-        if layout.precise and not len(structures.rows.indices):
+        if layout.precise and not _has_entries(shard):
             rounded = plan_of(shard, replace(problem, layout=replace(layout, precise=False)), run)
             return rounded._replace(plan=_precise(rounded.plan), spare=[])
-        return Prepared(layout.plan(structures.rows, run), labels, offsets, parts, [])
+        plan = layout.plan(_rows_of(shard), run, done)
+        return Prepared(plan, labels, offsets, parts, [])
 
     prepared: Prepared = shard.made(("plan", problem.pairs.precise), make)
     return prepared
+
+
+def _rows_of(shard: Shard) -> Csr:
+    rows = shard.structures.rows
+    assert isinstance(rows, Csr)
+    return rows
+
+
+def _has_entries(shard: Shard) -> bool:
+    return len(_rows_of(shard).indices) > 0
 
 
 def _precise(plan: Plan) -> Plan:
@@ -99,10 +115,10 @@ def _precise(plan: Plan) -> Plan:
 
 def settle(shard: Shard, problem: Problem, run: Any) -> None:
     """Make the plan now, and let go of the indicators that it was made of: nothing else asks for them."""
-    rows = shard.structures.rows
-    if isinstance(rows, Csr) and rows.values is None and not problem.pairs.precise:
-        plan_of(shard, problem, run)
-        shard.forget_entries()
+    if _rows_of(shard).values is None and not problem.pairs.precise:
+        give_back(ENTRY_BYTES * _rows_of(shard).entries)
+        plan_of(shard, problem, run, shard.forget_entries)
+        give_back(ENTRY_BYTES * shard.work / problem.pairs.width)
 
 
 def offsets_of(structures: Structures) -> Ints:

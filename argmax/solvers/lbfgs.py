@@ -19,6 +19,7 @@ from typing import Any, final
 import numpy as np
 
 from .. import passes
+from ..memory import give_back
 from ..objective import Objective, Point
 from ..records import Floats, Solution
 from .averaged import averaged_start, possible
@@ -31,16 +32,19 @@ from .report import Report
 
 __all__ = ["LBFGS"]
 
-SCALED = 4
-"""Pairs at least, where the curvature of single weights is known: six save one pass of twenty-four, to a part
-in a hundred thousand (chunks of CoNLL-2000), and pairs are the largest thing that a fit has."""
+SCALED = 3
+"""Pairs at least, where the curvature of single weights is known: six save three passes of forty-five, to a
+part in a hundred thousand (chunks of CoNLL-2000), and pairs are among the largest things that a fit has."""
+
+WALKED = 24.0
+"""Bytes that stochastic passes take for each weight."""
 
 
 @final
 class LBFGS(Solver):
     """Preconditioned limited-memory BFGS: the choice for dense rows.
 
-    ``memory`` pairs are kept (None: as many as fit into a megabyte, 6 to 20; of sequences 4 at least);
+    ``memory`` pairs are kept (None: as many as fit into a megabyte, 6 to 20; of sequences 3 at least);
     ``refresh`` lists the iterations after which the preconditioner is formed anew from the mean curvature. A
     fit of sequences that starts at zero takes ``warmup`` stochastic passes first, where it can (see
     ``averaged.py``).
@@ -65,7 +69,10 @@ class LBFGS(Solver):
         self.check(objective)
         if self.warmup and state is None and not start.any() and possible(objective):
             start = averaged_start(objective, start, self.warmup, report)
+            give_back(WALKED * objective.size)
         objective, point, kept = begin(self, objective, start, report, state)
+        known = state is not None and bool(start.any())
+        del start  # long, perhaps, and the point has its own
         precondition = Preconditioner(objective)
         plain = precondition.kind == "none"
         pairs = self._products(point) if plain else Pairs(precondition, self._memory(objective, 6))
@@ -73,8 +80,7 @@ class LBFGS(Solver):
             precondition.restore(kept)
             pairs.restore(kept)
         else:
-            precondition.refresh(point, mean=bool(start.any()) and state is not None)
-        del start  # long, perhaps, and the point has its own
+            precondition.refresh(point, mean=known)
         while not report.reached(point, lambda: {**precondition.values(), **pairs.values()}):
             if report.promising(point):
                 point = point if point.settled else objective.settled(point.w, point.stamp)

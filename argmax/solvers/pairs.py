@@ -6,17 +6,20 @@
 In ``Products`` the direction is a combination of the s_i, the y_i and g, and the recursion needs of them only
 their inner products: [S Y]ᵀ g in one sweep, then the combination in another, ranges of weights side by side
 (Chen, Wang and Zhou 2014, NIPS). With long w that is most of what L-BFGS costs besides the passes. Pairs are
-kept in float32: half the memory and half the time, and as curvature they are estimates in any case.
+kept in float32: half the memory and half the time, and as curvature they are estimates in any case. Of long
+ones only the upper halves are kept (a sign, the exponent and seven bits): all products are those of the
+rounded pairs, so that H is as symmetric and positive as before, and fits take as many passes.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import final
+from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..objective import Objective, Point
+from ..objective import RANGE, Objective, Point
 from ..records import Floats
 from .preconditioner import Preconditioner
 from .report import Values
@@ -88,7 +91,8 @@ class Products:
     def __init__(self, objective: Objective, memory: int, diagonal: Floats | None = None) -> None:
         self.objective, self.memory = objective, memory
         self._root = np.ones(1, np.float32) if diagonal is None else _root(diagonal)
-        self._rows = np.empty((2 * memory, objective.size), np.float32)
+        kind = np.float32 if objective.size <= RANGE else np.uint16
+        self._rows = np.empty((2 * memory, objective.size), kind)
         self._gram = np.zeros((2 * memory, 2 * memory))
         self._slots: list[int] = []  # from the oldest to the newest
 
@@ -101,12 +105,12 @@ class Products:
     def values(self) -> Values:
         """For a snapshot: products as well, which other shapes of the same sums would round otherwise."""
         used = 2 * len(self._slots)
-        slots, rows = np.array(self._slots, np.int64), self._rows[:used].copy()
+        slots, rows = np.array(self._slots, np.int64), np.array(_numbers(self._rows[:used]))
         return {"pairs": rows, "gram": self._gram.copy(), "slots": slots, "root": self._root}
 
     def restore(self, kept: Values) -> None:
         """The pairs of a snapshot."""
-        self._rows[: len(kept["pairs"])] = kept["pairs"]
+        _write(kept["pairs"], self._rows[: len(kept["pairs"])])
         self._gram[:], self._root = kept["gram"], kept["root"]
         self._slots = kept["slots"].tolist()
 
@@ -118,9 +122,10 @@ class Products:
 
         def piece(part: slice) -> Floats:
             root = self._scale(part)
-            np.divide(after.w[part] - before.w[part], root, out=rows[s, part], casting="same_kind")
-            np.multiply(there[part] - here[part], root, out=rows[y, part], casting="same_kind")
-            return np.asarray(rows[s : y + 1, part] @ rows[:used, part].T, float)
+            _write((after.w[part] - before.w[part]) / root, rows[s, part])
+            _write((there[part] - here[part]) * root, rows[y, part])
+            some = _numbers(rows[:used, part])
+            return np.asarray(some[s : y + 1] @ some.T, float)
 
         products = sum(self.objective.sweep(piece))
         G = self._gram
@@ -146,7 +151,7 @@ class Products:
         used, rows = 2 * len(self._slots), self._rows
 
         def products(part: slice) -> Floats:
-            return _products(rows[:used, part], gradient[part] * self._scale(part))
+            return _products(_numbers(rows[:used, part]), gradient[part] * self._scale(part))
 
         shares, own = self._recursion(sum(self.objective.sweep(products)))
         few = shares.astype(np.float32)
@@ -154,7 +159,7 @@ class Products:
         def piece(part: slice) -> None:
             root = self._scale(part)
             np.multiply(gradient[part], own * root, out=out[part])
-            out[part] += few @ rows[:used, part]
+            out[part] += few @ _numbers(rows[:used, part])
             out[part] *= root
 
         self.objective.sweep(piece)
@@ -185,6 +190,26 @@ class Products:
 def _root(diagonal: Floats) -> Floats:
     """1/√D."""
     return np.asarray(1.0 / np.sqrt(diagonal), np.float32)
+
+
+HALF = 16
+"""Bits of the lower half of a float32."""
+
+
+def _write(numbers: Floats, rows: NDArray[Any]) -> None:
+    """Numbers into rows that hold them whole, or their upper halves: rounded to the nearest."""
+    if rows.dtype == np.float32:
+        rows[:] = numbers
+        return
+    bits = np.asarray(numbers, np.float32).view(np.uint32)
+    rows[:] = (bits + np.uint32(1 << HALF - 1)) >> HALF
+
+
+def _numbers(rows: NDArray[Any]) -> Floats:
+    """What ``_write`` wrote, in float32."""
+    if rows.dtype == np.float32:
+        return rows
+    return np.left_shift(rows, HALF, dtype=np.uint32).view(np.float32)
 
 
 def _products(rows: Floats, gradient: Floats) -> Floats:
