@@ -475,7 +475,8 @@ def _summed(
 
 def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
     """{"value": Σ s_i loss_i(0)}, the yardstick that ``tol`` is measured with."""
-    return {"value": evaluate(shard, crew, problem, Stamp(np.zeros(problem.layout.size)))["value"]}
+    zero = Stamp(np.zeros(problem.layout.size, problem.layout.vectors))
+    return {"value": evaluate(shard, crew, problem, zero)["value"]}
 
 
 def direction(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp) -> Sums:

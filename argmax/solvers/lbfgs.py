@@ -36,8 +36,8 @@ SCALED = 3
 """Pairs at least, where the curvature of single weights is known: six save three passes of forty-five, to a
 part in a hundred thousand (chunks of CoNLL-2000), and pairs are among the largest things that a fit has."""
 
-WALKED = 24.0
-"""Bytes that stochastic passes take for each weight."""
+PREPARED = 24.0
+"""Bytes that the way to the first step takes for each weight, and that are of no more use."""
 
 
 @final
@@ -69,13 +69,13 @@ class LBFGS(Solver):
         self.check(objective)
         if self.warmup and state is None and not start.any() and possible(objective):
             start = averaged_start(objective, start, self.warmup, report)
-            give_back(WALKED * objective.size)
         objective, point, kept = begin(self, objective, start, report, state)
         known = state is not None and bool(start.any())
         del start  # long, perhaps, and the point has its own
         precondition = Preconditioner(objective)
         plain = precondition.kind == "none"
         pairs = self._products(point) if plain else Pairs(precondition, self._memory(objective, 6))
+        give_back(PREPARED * objective.size)
         if kept:
             precondition.restore(kept)
             pairs.restore(kept)

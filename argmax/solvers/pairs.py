@@ -90,9 +90,10 @@ class Products:
 
     def __init__(self, objective: Objective, memory: int, diagonal: Floats | None = None) -> None:
         self.objective, self.memory = objective, memory
-        self._root = np.ones(1, np.float32) if diagonal is None else _root(diagonal)
         kind = np.float32 if objective.size <= RANGE else np.uint16
+        self._root = np.empty(1 if diagonal is None else objective.size, kind)
         self._rows = np.empty((2 * memory, objective.size), kind)
+        _write(np.ones(1) if diagonal is None else 1.0 / np.sqrt(diagonal), self._root)
         self._gram = np.zeros((2 * memory, 2 * memory))
         self._slots: list[int] = []  # from the oldest to the newest
 
@@ -106,12 +107,15 @@ class Products:
         """For a snapshot: products as well, which other shapes of the same sums would round otherwise."""
         used = 2 * len(self._slots)
         slots, rows = np.array(self._slots, np.int64), np.array(_numbers(self._rows[:used]))
-        return {"pairs": rows, "gram": self._gram.copy(), "slots": slots, "root": self._root}
+        root = _numbers(self._root)
+        return {"pairs": rows, "gram": self._gram.copy(), "slots": slots, "root": root}
 
     def restore(self, kept: Values) -> None:
         """The pairs of a snapshot."""
         _write(kept["pairs"], self._rows[: len(kept["pairs"])])
-        self._gram[:], self._root = kept["gram"], kept["root"]
+        self._gram[:] = kept["gram"]
+        self._root = np.empty(len(kept["root"]), self._rows.dtype)
+        _write(kept["root"], self._root)
         self._slots = kept["slots"].tolist()
 
     def add(self, before: Point, after: Point) -> None:
@@ -124,8 +128,9 @@ class Products:
             root = self._scale(part)
             _write((after.w[part] - before.w[part]) / root, rows[s, part])
             _write((there[part] - here[part]) * root, rows[y, part])
-            some = _numbers(rows[:used, part])
-            return np.asarray(some[s : y + 1] @ some.T, float)
+            own = [_numbers(rows[slot, part]) for slot in (s, y)]
+            others = (_numbers(row) for row in rows[:used, part])
+            return np.array([[float(one @ other) for one in own] for other in others]).T
 
         products = sum(self.objective.sweep(piece))
         G = self._gram
@@ -151,7 +156,7 @@ class Products:
         used, rows = 2 * len(self._slots), self._rows
 
         def products(part: slice) -> Floats:
-            return _products(_numbers(rows[:used, part]), gradient[part] * self._scale(part))
+            return _products(rows[:used, part], gradient[part] * self._scale(part))
 
         shares, own = self._recursion(sum(self.objective.sweep(products)))
         few = shares.astype(np.float32)
@@ -159,7 +164,8 @@ class Products:
         def piece(part: slice) -> None:
             root = self._scale(part)
             np.multiply(gradient[part], own * root, out=out[part])
-            out[part] += few @ _numbers(rows[:used, part])
+            for share, row in zip(few, rows[:used, part], strict=True):
+                out[part] += share * _numbers(row)
             out[part] *= root
 
         self.objective.sweep(piece)
@@ -167,7 +173,7 @@ class Products:
 
     def _scale(self, part: slice) -> Floats:
         """1/√D of a range of weights."""
-        return self._root if len(self._root) == 1 else self._root[part]
+        return _numbers(self._root if len(self._root) == 1 else self._root[part])
 
     def _recursion(self, against: Floats) -> tuple[Floats, float]:
         """−H g as shares of the rows, and of g itself; given their products with g."""
@@ -185,11 +191,6 @@ class Products:
             beta = (own * against[y] + G[y, :used] @ shares) / G[s, y]
             shares[s] += alphas[slot] - beta
         return np.negative(shares), -float(own)
-
-
-def _root(diagonal: Floats) -> Floats:
-    """1/√D."""
-    return np.asarray(1.0 / np.sqrt(diagonal), np.float32)
 
 
 HALF = 16
@@ -212,7 +213,8 @@ def _numbers(rows: NDArray[Any]) -> Floats:
     return np.left_shift(rows, HALF, dtype=np.uint32).view(np.float32)
 
 
-def _products(rows: Floats, gradient: Floats) -> Floats:
+def _products(rows: NDArray[Any], gradient: Floats) -> Floats:
     """rows @ gradient; the gradient is scaled, since float32 has few exponents."""
     size = float(np.abs(gradient).max(initial=0.0)) or 1.0
-    return (rows @ (gradient / size).astype(np.float32)).astype(float) * size
+    scaled = (gradient / size).astype(np.float32)
+    return np.array([float(_numbers(row) @ scaled) for row in rows]) * size
