@@ -58,8 +58,8 @@ class Pairs(Layout):
 
     features: int  # d
     labels: int  # K
-    row: Ints  # (d,): the row of a heavy attribute, −1 for the others
-    ptr: Ints  # (d + 1,): where the light pairs of an attribute are
+    many: Mask  # (d,): heavy attributes
+    sizes: Ints  # (d,): how many light pairs an attribute has
     codes: Ints  # (light pairs,): their labels
     heavy: Ints  # (heavy + 1,): where the heavy pairs of a row are
     heavy_codes: Ints  # (heavy pairs,)
@@ -72,6 +72,7 @@ class Pairs(Layout):
     compiled: bool = True
     folds: Ints = field(default_factory=_none)  # (attributes of a single token,): their variables
     fold_codes: Ints = field(default_factory=_none)  # (variables,): the labels of these tokens
+    _lists: list[tuple[Ints, Ints]] = field(default_factory=list, repr=False)
 
     # Making one
 
@@ -101,27 +102,24 @@ class Pairs(Layout):
         if every:
             heavy = np.arange(d + 1, dtype=np.int64) * K
             codes = np.tile(np.arange(K, dtype=_code(K)), d)
-            row, ptr = np.arange(d, dtype=np.int32), np.zeros(d + 1, np.int32)
-            light = np.zeros(0, _code(K))
-            return cls(d, K, row, ptr, light, heavy, codes, np.zeros(d, bool), **_plain(options, K))
+            lists = np.ones(d, bool), np.zeros(d, _code(K + 1)), np.zeros(0, _code(K))
+            return cls(d, K, *lists, heavy, codes, np.zeros(d, bool), **_plain(options, K))
         seen, sizes = np.zeros((d, -(-K // 64)), np.uint64), np.empty(d, np.int32)
         attributes.mark(indptr - indptr[0], used, labels, seen)
         attributes.count_pairs(seen, sizes)
         many = counts >= HEAVY * lanes
-        row = _numbered(many)
         lighter = ~many & ~once
-        ptr = np.zeros(d + 1, np.int32)
-        np.cumsum(np.where(lighter, sizes, 0), out=ptr[1:])
         heavy = np.zeros(int(many.sum()) + 1, np.int64)
         np.cumsum(sizes[many], out=heavy[1:])
-        codes, more = np.empty(int(ptr[-1]), _code(K)), np.empty(int(heavy[-1]), _code(K))
+        sizes[~lighter] = 0
+        codes, more = np.empty(int(sizes.sum()), _code(K)), np.empty(int(heavy[-1]), _code(K))
         attributes.list_pairs(seen, np.flatnonzero(lighter), K, codes)
         attributes.list_pairs(seen, np.flatnonzero(many), K, more)
         options = _plain(options, K)
         if fold:
             options["folds"], tokens = _folds(indptr - indptr[0], used, once)
             options["fold_codes"] = labels[tokens].astype(_code(K))
-        return cls(d, K, row, ptr, codes, heavy, more, once, **options)
+        return cls(d, K, many, sizes.astype(_code(K + 1)), codes, heavy, more, once, **options)
 
     @classmethod
     def of(cls, coef: Any, **options: Any) -> Pairs:
@@ -138,14 +136,14 @@ class Pairs(Layout):
         """``of`` weights in order; and those weights as the pairs of the layout have them, before others."""
         (d, K), sizes = table.shape, np.diff(table.indptr)
         many = sizes >= _width(K, 4)[1] / 8
-        row = _numbered(many)
-        ptr, heavy = np.zeros(d + 1, np.int32), np.zeros(int(many.sum()) + 1, np.int64)
-        np.cumsum(np.where(many, 0, sizes), out=ptr[1:])
+        heavy = np.zeros(int(many.sum()) + 1, np.int64)
         np.cumsum(sizes[many], out=heavy[1:])
         codes, inside = table.indices.astype(_code(K)), np.repeat(many, sizes)
         parts = codes[~inside], heavy, codes[inside]
-        layout = cls(d, K, row, ptr, *parts, np.zeros(d, bool), **_plain(options, K))
-        light, w = int(ptr[-1]), np.empty(len(codes) + len(others))
+        sizes[many] = 0
+        lists = many, sizes.astype(_code(K + 1))
+        layout = cls(d, K, *lists, *parts, np.zeros(d, bool), **_plain(options, K))
+        light, w = len(parts[0]), np.empty(len(codes) + len(others))
         np.compress(inside, table.data, out=w[light : len(codes)])
         np.compress(np.logical_not(inside, out=inside), table.data, out=w[:light])
         w[len(codes) :] = others
@@ -198,6 +196,20 @@ class Pairs(Layout):
 
     def rounded(self, sparse: bool, dtype: np.dtype[Any]) -> bool:
         return not self.precise
+
+    def lists(self, keep: bool = False) -> tuple[Ints, Ints]:
+        """row (d,): the row of a heavy attribute, −1 for others; ptr (d + 1,): where its light pairs are.
+
+        Those who look up attributes again and again ``keep`` them; a fit does so once.
+        """
+        if self._lists:
+            return self._lists[0]
+        ptr = np.zeros(self.features + 1, np.int32)
+        np.cumsum(self.sizes, out=ptr[1:])
+        found = _numbered(self.many), ptr
+        if keep:
+            self._lists.append(found)
+        return found
 
     # Weights
 
@@ -274,9 +286,8 @@ class Pairs(Layout):
         Every attribute is light, heavy or folded, so its entries lie together and in order in w.
         """
         light, pairs = self.bounds[:2]
-        many = np.flatnonzero(self.row >= 0)
-        lists, rows = np.diff(self.ptr), np.diff(self.heavy)
-        sizes = lists.copy()
+        many, rows = np.flatnonzero(self.many), np.diff(self.heavy)
+        sizes = self.sizes.astype(np.int32)
         sizes[many] += rows
         sizes[owner] += 1
         kind = np.int32 if light + len(self.heavy_codes) + len(owner) < 2**31 else np.int64
@@ -288,7 +299,7 @@ class Pairs(Layout):
         def place(at: Ints, some: Any, labels: Any) -> None:
             data[at], indices[at] = some, labels
 
-        place(_places(indptr[:-1] - self.ptr[:-1], lists), w[:light], self.codes)
+        place(_places(indptr[:-1] - self.lists()[1][:-1], self.sizes), w[:light], self.codes)
         place(_places(indptr[many] - self.heavy[:-1], rows), w[light:pairs], self.heavy_codes)
         place(indptr[owner], values, codes)
         return sp.csr_array((data, indices, indptr), (self.features, self.labels))
@@ -336,8 +347,8 @@ class Pairs(Layout):
 
     def _places(self) -> tuple[Ints, Ints]:
         """The attribute and the label of every pair, light and heavy."""
-        light = np.repeat(np.arange(self.features), np.diff(self.ptr))
-        heavy = np.repeat(np.flatnonzero(self.row >= 0), np.diff(self.heavy))
+        light = np.repeat(np.arange(self.features), self.sizes)
+        heavy = np.repeat(np.flatnonzero(self.many), np.diff(self.heavy))
         codes = np.concatenate([self.codes, self.heavy_codes]).astype(np.int64)
         return np.concatenate([light, heavy]), codes
 
@@ -367,7 +378,7 @@ class Pairs(Layout):
         indptr, indices, values, step = csr_arguments(rows)
         N, some = len(rows), ranges(len(rows))
         sizes, singles = [np.zeros(N + 1, np.int32) for _ in range(3)], np.empty(N, np.int32)
-        lists, out = (self.row, self.ptr, self.once), [*(array[1:] for array in sizes), singles]
+        lists, out = (*self.lists(), self.once), [*(array[1:] for array in sizes), singles]
         run(
             lambda i: attributes.plan_sizes(indptr, indices, *lists, *some[i], *out),
             len(some),
@@ -375,7 +386,7 @@ class Pairs(Layout):
         # Half the memory and half the way to it, where there are so few rows; and there mostly are.
         kind = np.uint16 if len(self.heavy) <= 2**16 else np.int32
         heavy, few = self._listed(sizes[0], kind, step), self._listed(sizes[1], np.int32, step)
-        given = indptr, indices, np.asarray(values, self.dtype), step, self.row, self.once
+        given = indptr, indices, np.asarray(values, self.dtype), step, lists[0], self.once
         run(lambda i: attributes.part_attributes(*given, *some[i], heavy, few), len(some))
         return heavy, few, sizes[2], singles
 
@@ -392,8 +403,8 @@ class Pairs(Layout):
         slot, singles = _numbered(singles > 0), singles.astype(_code(most + 1))
         root = np.sqrt(np.arange(most + 1.0)).astype(self.dtype)
         plan = Plan(*heavy, light, pairs, bits, values, step, slot, singles, root)
-        some = ranges(len(slot))
-        run(lambda i: attributes.fill_pairs(few, self.ptr, self.codes, *some[i], plan), len(some))
+        some, (_, ptr) = ranges(len(slot)), self.lists()
+        run(lambda i: attributes.fill_pairs(few, ptr, self.codes, *some[i], plan), len(some))
         return plan
 
     def _listed(self, sizes: Ints, kind: Any, step: int) -> tuple[Ints, Ints, Floats]:
