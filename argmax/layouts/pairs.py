@@ -33,6 +33,9 @@ HEAVY = 1.25
 
 Mask = NDArray[np.bool_]
 
+Listed = tuple[Ints, Ints, Floats]
+"""Where the entries of each token start, the entries, and their values."""
+
 
 def _none() -> Ints:
     return np.zeros(0, np.int32)
@@ -291,7 +294,7 @@ class Pairs(Layout):
         sizes[many] += rows
         sizes[owner] += 1
         kind = np.int32 if light + len(self.heavy_codes) + len(owner) < 2**31 else np.int64
-        indptr = np.zeros(self.features + 1, kind)
+        indptr: Ints = np.zeros(self.features + 1, kind)
         np.cumsum(sizes, out=indptr[1:])
         del sizes
         data, indices = np.empty(int(indptr[-1])), np.empty(int(indptr[-1]), kind)
@@ -365,13 +368,13 @@ class Pairs(Layout):
                 f"the rows have {rows.width} features; the model has {self.features}."
             )
         run = _serially if run is None else run
-        step, parted = 0 if rows.values is None else 1, self._parted(rows, run)
+        parted = self._parted(rows, run)
         del rows
         if done is not None:
             done()
-        return self._paired(*parted, step, run)
+        return self._paired(*parted, run)
 
-    def _parted(self, rows: Csr, run: Any) -> tuple[Any, ...]:
+    def _parted(self, rows: Csr, run: Any) -> tuple[Listed, Listed, Ints, Ints, int]:
         """Heavy rows of each token, its light attributes, how many pairs they have; single attributes."""
         from ..kernels import attributes
 
@@ -388,10 +391,10 @@ class Pairs(Layout):
         heavy, few = self._listed(sizes[0], kind, step), self._listed(sizes[1], np.int32, step)
         given = indptr, indices, np.asarray(values, self.dtype), step, lists[0], self.once
         run(lambda i: attributes.part_attributes(*given, *some[i], heavy, few), len(some))
-        return heavy, few, sizes[2], singles
+        return heavy, few, sizes[2], singles, step
 
     def _paired(
-        self, heavy: Any, few: Any, sizes: Ints, singles: Ints, step: int, run: Any
+        self, heavy: Listed, few: Listed, sizes: Ints, singles: Ints, step: int, run: Any
     ) -> Plan:
         """The plan, from what ``_parted`` found."""
         from ..kernels import attributes
@@ -407,7 +410,7 @@ class Pairs(Layout):
         run(lambda i: attributes.fill_pairs(few, ptr, self.codes, *some[i], plan), len(some))
         return plan
 
-    def _listed(self, sizes: Ints, kind: Any, step: int) -> tuple[Ints, Ints, Floats]:
+    def _listed(self, sizes: Ints, kind: Any, step: int) -> Listed:
         """Where the entries of each token start, given how many it has; memory for them and their values."""
         starts = _starts(sizes)
         count = int(starts[-1])

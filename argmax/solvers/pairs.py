@@ -210,7 +210,7 @@ def _numbers(rows: NDArray[Any]) -> Floats:
     """What ``_write`` wrote, in float32."""
     if rows.dtype == np.float32:
         return rows
-    return np.left_shift(rows, HALF, dtype=np.uint32).view(np.float32)
+    return np.asarray(np.left_shift(rows, HALF, dtype=np.uint32).view(np.float32))
 
 
 def _products(rows: NDArray[Any], gradient: Floats) -> Floats:
