@@ -2,7 +2,7 @@
 
 A shard is cut into parts of whole sequences, by its data alone. Each part fills a gradient of its own, which
 is added to the sum as soon as those before it have been: the same bits for any number of threads, and memory
-for one such gradient a thread.
+for one such gradient a thread and one more.
 
 Nothing of a pass is left behind: scores of a long corpus would take more memory than its text. A line search
 therefore evaluates anew, which L-BFGS seldom asks for.
