@@ -85,6 +85,11 @@ class Objective:
         return self.problem.layout.size
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        """That of w and of its gradient: float32 where passes are in float32 and w is long."""
+        return self.problem.layout.vectors
+
+    @property
     def penalised(self) -> bool:
         """Whether there is a penalty, hence a certificate."""
         return self.l1 > 0 or self.l2 > 0
@@ -171,15 +176,17 @@ class Objective:
         ]
         return self.engine.share(lambda i: piece(ranges[i]), len(ranges))
 
-    def dot(self, a: Floats, b: Floats) -> float:
-        """⟨a, b⟩ over all weights."""
-        return float(sum(self.sweep(lambda s: np.dot(a[s], b[s]))))
+    def dot(self, a: Floats, b: Floats, less: Floats | None = None) -> float:
+        """⟨a, b⟩ over all weights; or ⟨a, b − less⟩, without memory for the difference."""
+        if less is None:
+            return float(sum(self.sweep(lambda s: _product(a[s], b[s]))))
+        return float(sum(self.sweep(lambda s: _product(a[s], b[s] - less[s]))))
 
     def combined(
         self, a: float, x: Floats, b: float, y: Floats, out: Floats | None = None
     ) -> Floats:
         """a x + b y; in new memory, or in that of x."""
-        if self.size <= RANGE:
+        if self.size <= RANGE or x.dtype != y.dtype:
             return a * x + b * y
         from .kernels import vectors
 
@@ -213,14 +220,14 @@ class Objective:
         return np.asarray(shard.made("norms", lambda: norms(shard.structures)))
 
     def bound(self, w: Floats) -> Floats:
-        """A copy of w that is zero where nothing is penalised."""
-        result = w.copy()
+        """A copy of w that is zero where nothing is penalised, in float64."""
+        result = w.astype(np.float64)
         result[self.problem.layout.free] = 0.0
         return result
 
     def square(self, v: Floats) -> float:
         """‖v‖² over the penalised entries, without a copy of v."""
-        return float(sum(self.sweep(lambda s: np.dot(v[s], v[s]), penalised=True)))
+        return float(sum(self.sweep(lambda s: _product(v[s], v[s]), penalised=True)))
 
     def penalty(self, w: Floats) -> float:
         """Ω(w)."""
@@ -381,7 +388,7 @@ class Line:
         w, v = point.w, direction
 
         def products(s: slice) -> tuple[float, float, float]:
-            return np.dot(w[s], w[s]), np.dot(w[s], v[s]), np.dot(v[s], v[s])
+            return _product(w[s], w[s]), _product(w[s], v[s]), _product(v[s], v[s])
 
         sums = zip(*objective.sweep(products, penalised=True), strict=True)
         self._ww, self._wv, self._vv = (float(sum(part)) for part in sums)
@@ -397,3 +404,8 @@ class Line:
         quadratic = 0.5 * objective.l2 * (self._ww + step * (2 * self._wv + step * self._vv))
         slope = objective.l2 * (self._wv + step * self._vv)
         return objective.C * sums["value"] + quadratic, objective.C * sums["slope"] + slope
+
+
+def _product(a: Floats, b: Floats) -> float:
+    """⟨a, b⟩ in float64, whatever they are."""
+    return float(np.dot(a.astype(np.float64, copy=False), b.astype(np.float64, copy=False)))

@@ -308,7 +308,7 @@ class Strings:
     """
 
     data: NDArray[np.uint8]  # (bytes,)
-    offsets: NDArray[np.int64]  # (n + 1,)
+    offsets: Ints  # (n + 1,)
     missing: NDArray[np.bool_] | None = None  # (n,)
 
     @classmethod

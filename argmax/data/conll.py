@@ -27,6 +27,7 @@ import numpy as np
 from .. import checks
 from ..errors import BadFile, InvalidInput
 from ..features import Tokens
+from ..memory import give_back
 from ..records import Ints
 from .blocks import blocks, known_encoding, recoded
 from .limits import Limits
@@ -52,6 +53,9 @@ USUAL = {
 HEAD = 2**16
 PIECE = 2**22
 """Bytes parsed together: some 300 000 tokens."""
+
+PARSED = 80.0
+"""Bytes that parsing takes for each token, and does not need any more."""
 
 
 def open_conll(
@@ -285,6 +289,7 @@ class Conll:
         pieces = list(self._batches(columns, None))
         if not pieces:
             raise BadFile("there is no token in this file.", path=self.path)
+        give_back(PARSED * pieces[0].size)
         return pieces[0]
 
     def batches(
@@ -312,7 +317,8 @@ class Conll:
         """
         for text, line, tokens in self._tokens(columns, checks.positive_integer("size", size)):
             lines = [each.rstrip(b"\r") for each in text.removesuffix(b"\n").split(b"\n")]
-            places = np.zeros(0, np.int64) if tokens.lines is None else tokens.lines - line
+            numbers = np.zeros(0, np.int64) if tokens.lines is None else tokens.lines
+            places = np.subtract(numbers, line, dtype=np.int64)
             yield lines, places, tokens
 
     def _batches(self, columns: Iterable[str] | None, size: int | None) -> Iterator[Tokens]:

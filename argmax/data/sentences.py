@@ -97,7 +97,8 @@ class Sentences:
         offsets = _offsets(self._sequence()[rows])
         tagged = {} if self.form.scheme is None else {self.form.labels: self._tagged(rows, offsets)}
         columns = {n: tagged[n] if n in tagged else self._column(rows, n) for n in names}
-        return Tokens({**columns}, offsets, lines=self.number + rows), self.repairs
+        lines = _narrow(self.number + rows)
+        return Tokens({**columns}, offsets, lines=lines), self.repairs
 
     # Lines
 
@@ -224,7 +225,8 @@ class Sentences:
             self.repairs = replace(self.repairs, empty=self.repairs.empty + int(empty.sum()))
         if self.form.format == "conllu" and name not in ("id", "word", "lemma"):
             empty |= _are(strings, _UNSPECIFIED)
-        return _without(strings, empty) if empty.any() else strings
+        found = _without(strings, empty) if empty.any() else strings
+        return replace(found, offsets=_narrow(found.offsets))
 
     def _tagged(self, rows: Ints, offsets: Ints) -> Strings:
         """The labels, which obey the scheme or are made to."""
@@ -271,6 +273,11 @@ def _offsets(sequence: Ints) -> Ints:
     changes = np.flatnonzero(np.diff(sequence)) + 1
     ends = [len(sequence)] if len(sequence) else []
     return np.concatenate([[0], changes, ends]).astype(np.int64)
+
+
+def _narrow(numbers: Ints) -> Ints:
+    """Rising numbers in half the memory, where they fit: a corpus has some for every token and column."""
+    return numbers.astype(np.int32) if not len(numbers) or numbers[-1] < 2**31 else numbers
 
 
 def _whole_numbers(strings: Strings) -> Ints:

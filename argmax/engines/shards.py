@@ -147,14 +147,14 @@ class Shard:
     def forget_entries(self) -> None:
         """Let go of the entries of sparse rows in memory: what was made of them is all that is asked for.
 
-        How many rows and entries there are stays known. Such a shard cannot travel any more.
+        How many rows there are stays known. Such a shard cannot travel any more.
         """
         rows = self.structures.rows
         assert isinstance(rows, Csr)
         assert not self.on_disk
-        self.structures = replace(
-            self.structures, rows=replace(rows, indices=rows.indices[:0].copy())
-        )
+        nothing = np.broadcast_to(rows.indptr[:1] * 0, rows.indptr.shape)
+        empty = Csr(nothing, rows.indices[:0].copy(), None, rows.width)
+        self.structures = replace(self.structures, rows=empty)
         self._opened.clear()
 
     def drop(self, name: str, stamp: Any) -> None:

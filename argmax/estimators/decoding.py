@@ -50,7 +50,7 @@ def scores(problem: Problem, w: Floats, stack: Structures, threads: int | None) 
     assert isinstance(rows, Csr)
     assert offsets is not None
     node = np.empty((len(rows), layout.labels))
-    given = (*_rows(rows, layout), layout.row, layout.ptr, layout.weights(w))
+    given = (*_rows(rows, layout), *layout.lists(keep=True), layout.weights(w))
     ranges = _parts(offsets)
     with _engine(ranges, threads).open() as crew:
         crew.run(
@@ -128,7 +128,8 @@ class _Decoder:
         layout, offsets = self.problem.pairs, stack.offsets
         assert isinstance(stack.rows, Csr)
         assert offsets is not None
-        given = (*_rows(stack.rows, layout), layout.row, layout.ptr, self._weights, *self._edges)
+        lists = layout.lists(keep=True)
+        given = (*_rows(stack.rows, layout), *lists, self._weights, *self._edges)
         pieces = _parts(offsets)
         run(
             lambda i: tagging.tag(*given, offsets, *pieces[i], labels, value, layout.lanes),

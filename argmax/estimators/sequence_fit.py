@@ -15,6 +15,7 @@ from ..errors import InvalidInput, NumericalFailure, Unsupported
 from ..features import for_sequences
 from ..kernels import compiled
 from ..layouts import Pairs
+from ..memory import give_back
 from ..objective import Objective
 from ..records import Csr, Floats, Ints, Scores, Solution, Structures, Truth
 from ..solvers import Report
@@ -34,6 +35,9 @@ from .sequences import (
 from .stopping import Sequences, Watch, every_of, parted
 
 __all__ = ["Tagger"]
+
+WORKED = 60.0
+"""Bytes that a fit takes for each weight at least, and does not need any more."""
 
 
 class Tagger(SequenceModel):
@@ -221,6 +225,7 @@ class Tagger(SequenceModel):
             solution = watch.applied(solution)
             self.validation_scores_ = watch.scores
         del objective  # the largest things there are, and of no more use
+        give_back(WORKED * layout.size)
         self._accept(layout, solution)
 
     def _objective(self, given: Sequences, settings: Settings) -> Objective:
@@ -255,7 +260,8 @@ class Tagger(SequenceModel):
             )
         scale = self._cost_scale(loss, offsets, given.token_weight)
         cost = self._cost(loss, labels.codes)
-        truth = Truth(labels.codes, weight, cost, labels.allowed, scale)
+        codes = labels.codes.astype(layout.codes.dtype)
+        truth = Truth(codes, weight, cost, labels.allowed, scale)
         loss.check(truth)
         shards = engines.cut(stack, truth, layout)
         if len(shards) > 1 and layout.slots:  # a variable belongs to one token of one shard
@@ -294,7 +300,7 @@ class Tagger(SequenceModel):
 
     def _start(self, layout: Pairs) -> tuple[Floats, Any]:
         if not (self.warm_start and hasattr(self, "coef_")):
-            return np.zeros(layout.size), None
+            return np.zeros(layout.size, layout.vectors), None
         if self.transitions_.shape != (layout.states, layout.labels):
             raise InvalidInput(
                 "warm_start: order differs from the previous fit. Use warm_start=False, or clone the "

@@ -232,7 +232,7 @@ def writable(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def for_kernels(strings: Strings) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """The bytes of these strings alone, though they may be a view of many, and their offsets there."""
     low, high = strings.offsets[0], strings.offsets[-1]
-    return writable(strings.data[low:high]), strings.offsets - low
+    return writable(strings.data[low:high]), np.subtract(strings.offsets, low, dtype=np.int64)
 
 
 def taken(strings: Strings, which: Ints) -> Strings:
@@ -249,6 +249,7 @@ def taken(strings: Strings, which: Ints) -> Strings:
 
         low, high = strings.offsets[0], strings.offsets[-1]
         data = writable(strings.data[low:high])
-        return Strings(*text.gathered(data, starts - low, stops - low))
+        wide = (np.subtract(bounds, low, dtype=np.int64) for bounds in (starts, stops))
+        return Strings(*text.gathered(data, *wide))
     values = [strings.data[a:b].tobytes() for a, b in zip(starts, stops, strict=True)]
     return joined(values)

@@ -28,12 +28,14 @@ __all__ = [
     "count",
     "count_pairs",
     "expand",
-    "fill_plan",
+    "fill_pairs",
+    "label_of",
     "labels_of",
     "list_pairs",
     "list_slots",
     "mark",
     "most_of",
+    "part_attributes",
     "plan_sizes",
     "scatter",
     "scores",
@@ -49,14 +51,13 @@ class Plan(NamedTuple):
     rows: Any  # (heavy entries,): rows of the table
     row_values: Any  # (heavy entries,) or (1,)
     light_start: Any  # (N + 1,)
-    pairs: Any  # (light entries,): places in the list of light pairs
-    pair_codes: (
-        Any  # (light entries,): their labels, here as well, since places in memory are far apart
-    )
+    pairs: Any  # (light entries,): place in the list of light pairs · 2^bits + label of that pair
+    bits: Any  # of a label, which stands here as well, since places in memory are far apart
     pair_values: Any  # (light entries,) or (1,)
     step: Any
     slot: Any  # (N,): its variable for attributes that occur once, or −1
-    root: Any  # (N,): √s
+    singles: Any  # (N,): s, how many these are
+    root: Any  # (most + 1,): √s of every s
 
 
 class Weights(NamedTuple):
@@ -147,13 +148,13 @@ def list_slots(indptr, indices, once, rank, slot, token):
 
 
 @kernel
-def plan_sizes(indptr, indices, row, ptr, once, first, last, heavy, light, singles):
-    """How many rows and light pairs each of the tokens first … last−1 has, and attributes of its own.
+def plan_sizes(indptr, indices, row, ptr, once, first, last, heavy, few, light, singles):
+    """How many rows, light attributes and pairs of these each of the tokens first … last−1 has.
 
-    Given row (d,): ≥ 0 if heavy; ptr (d + 1,) of light pairs; once (d,) booleans.
+    And attributes of its own. Given row (d,): ≥ 0 if heavy; ptr (d + 1,) of light pairs; once (d,) booleans.
     """
     for t in range(first, last):
-        rows, pairs, alone = 0, 0, 0
+        rows, others, pairs, alone = 0, 0, 0, 0
         for q in range(indptr[t], indptr[t + 1]):
             a = get(indices, q)
             if get(row, a) >= 0:
@@ -161,32 +162,46 @@ def plan_sizes(indptr, indices, row, ptr, once, first, last, heavy, light, singl
             elif get(once, a):
                 alone += 1
             else:
+                others += 1
                 pairs += get(ptr, a + 1) - get(ptr, a)
-        heavy[t], light[t], singles[t] = rows, pairs, alone
+        heavy[t], few[t], light[t], singles[t] = rows, others, pairs, alone
 
 
 @kernel
-def fill_plan(indptr, indices, values, step, row, ptr, codes, once, first, last, plan):
-    """rows, pairs, labels and values of a ``Plan`` for these tokens, given its counts.
+def part_attributes(indptr, indices, values, step, row, once, first, last, heavy, few):
+    """The attributes of these tokens: heavy ones as rows, light ones by number.
 
-    codes are those of the light pairs.
+    ``heavy`` and ``few`` are three arrays each: where those of a token start, which is given; what they are
+    and their values, which are filled.
     """
     for t in range(first, last):
-        i, j = plan.heavy_start[t], plan.light_start[t]
+        i, j = heavy[0][t], few[0][t]
         for q in range(indptr[t], indptr[t + 1]):
             a = get(indices, q)
             if get(row, a) >= 0:
-                put(plan.rows, i, get(row, a))
+                put(heavy[1], i, get(row, a))
                 if step:
-                    plan.row_values[i] = values[q]
+                    heavy[2][i] = values[q]
                 i += 1
             elif not get(once, a):
-                for p in range(get(ptr, a), get(ptr, a + 1)):
-                    put(plan.pairs, j, p)
-                    put(plan.pair_codes, j, get(codes, p))
-                    if step:
-                        plan.pair_values[j] = values[q]
-                    j += 1
+                put(few[1], j, a)
+                if step:
+                    few[2][j] = values[q]
+                j += 1
+
+
+@kernel
+def fill_pairs(few, ptr, codes, first, last, plan):
+    """The pairs of a ``Plan``, and their values; given ``few`` of ``part_attributes``, codes of all pairs."""
+    for t in range(first, last):
+        j = plan.light_start[t]
+        for q in range(few[0][t], few[0][t + 1]):
+            a = get(few[1], q)
+            for p in range(get(ptr, a), get(ptr, a + 1)):
+                put(plan.pairs, j, (p << plan.bits) + get(codes, p))
+                if plan.step:
+                    plan.pair_values[j] = few[2][q]
+                j += 1
 
 
 # From the flat w and back
@@ -208,6 +223,12 @@ def collect(table, heavy, codes, P, out):
             put(out, p, get(out, p) + get(table, r * P + get(codes, p)))
 
 
+@kernel
+def label_of(pair, bits):
+    """The label of an entry of ``Plan.pairs``; pair >> bits is its place."""
+    return pair & ((1 << bits) - 1)
+
+
 # The sums themselves. Fields of a named tuple cost a count of references each time: taken out once a sequence
 
 
@@ -217,7 +238,7 @@ def scores(plan, weights, labels, start, L, s, P, LANES):
 
     Given labels (N,): where an attribute occurs once, its only label is that of its token.
     """
-    heavy, rows, row_values, light, pairs, pair_codes, pair_values, step, slot, root = plan
+    heavy, rows, row_values, light, pairs, bits, pair_values, step, slot, singles, root = plan
     table, listed, _, once, base, first, last = weights
     for t in range(start, start + L):
         here = (t - start) * P
@@ -227,10 +248,11 @@ def scores(plan, weights, labels, start, L, s, P, LANES):
                 y = fma(get(row_values, i * step), load(table, get(rows, i) * P + k, LANES), y)
             store(s, here + k, y)
         for j in range(get(light, t), get(light, t + 1)):
-            at = here + get(pair_codes, j)
-            put(s, at, get(s, at) + get(pair_values, j * step) * get(listed, get(pairs, j)))
+            pair = get(pairs, j)
+            at = here + label_of(pair, bits)
+            put(s, at, get(s, at) + get(pair_values, j * step) * get(listed, pair >> bits))
         if get(slot, t) >= 0:
-            s[here + labels[t]] += root[t] * get(once, get(slot, t))
+            s[here + labels[t]] += root[singles[t]] * get(once, get(slot, t))
     end = (L - 1) * P
     for k in range(0, P, len(LANES)):
         store(s, k, add(load(s, k, LANES), load(first, k, LANES)))
@@ -244,22 +266,20 @@ def ahead(plan, offsets, order, at):
     A processor foresees a walk through memory, not a jump to another sequence: so the places of the next
     one's weights are asked for, and where these begin of the one behind it.
     """
-    heavy, rows, _, light, pairs, pair_codes, _, _, slot, root = plan
+    heavy, rows, _, light, pairs, _, _, _, slot, singles, _ = plan
     if at + 2 < len(order):
         start, stop = offsets[order[at + 2]], offsets[order[at + 2] + 1]
         for t in range(start, stop + 16, 16):  # a line of memory holds sixteen
             prefetch(heavy, t)
             prefetch(light, t)
             prefetch(slot, t)
-            prefetch(root, t)
+            prefetch(singles, t)
     if at + 1 < len(order):
         start, stop = offsets[order[at + 1]], offsets[order[at + 1] + 1]
         for i in range(heavy[start], heavy[stop] + 32, 32):
             prefetch(rows, i)
         for j in range(light[start], light[stop] + 16, 16):
             prefetch(pairs, j)
-        for j in range(light[start], light[stop] + 64, 64):
-            prefetch(pair_codes, j)
 
 
 @kernel
@@ -268,7 +288,7 @@ def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
 
     Given ``mask``, 1 for the pairs of the table and 0 elsewhere; if it is empty, all of it is written to.
     """
-    heavy, rows, row_values, light, pairs, pair_codes, pair_values, step, slot, root = plan
+    heavy, rows, row_values, light, pairs, bits, pair_values, step, slot, singles, root = plan
     table, listed, _, once, _, first, _ = out
     for t in range(start, start + L):
         here = (t - start) * P
@@ -280,11 +300,12 @@ def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
                     y = mul(load(mask, at + k, LANES), y)
                 store(table, at + k, fma(x, y, load(table, at + k, LANES)))
         for j in range(get(light, t), get(light, t + 1)):
-            at = get(pairs, j)
-            x = factor * get(pair_values, j * step) * get(r, here + get(pair_codes, j))
+            pair = get(pairs, j)
+            at = pair >> bits
+            x = factor * get(pair_values, j * step) * get(r, here + label_of(pair, bits))
             put(listed, at, get(listed, at) + x)
         if get(slot, t) >= 0:
-            once[slot[t]] += factor * root[t] * r[here + labels[t]]
+            once[slot[t]] += factor * root[singles[t]] * r[here + labels[t]]
     for c in range(P):
         first[c] += factor * r[c]
 
@@ -292,20 +313,20 @@ def scatter(plan, labels, start, L, r, factor, out, mask, P, LANES):
 @kernel
 def turn(plan, t, right, wrong, amount, out, mask, P):
     """out of token t += amount with the right label, −= amount with a wrong one; mask as in ``scatter``."""
-    heavy, rows, row_values, light, pairs, pair_codes, pair_values, step, slot, root = plan
+    heavy, rows, row_values, light, pairs, bits, pair_values, step, slot, singles, root = plan
     table, listed, _, once, _, _, _ = out
     if slot[t] >= 0:
-        once[slot[t]] += amount * root[t]
+        once[slot[t]] += amount * root[singles[t]]
     for i in range(heavy[t], heavy[t + 1]):
         x, at = amount * row_values[i * step], rows[i] * P
         table[at + right] += x * mask[at + right] if len(mask) else x
         table[at + wrong] -= x * mask[at + wrong] if len(mask) else x
     for j in range(light[t], light[t + 1]):
-        x = amount * pair_values[j * step]
-        if pair_codes[j] == right:
-            listed[pairs[j]] += x
-        elif pair_codes[j] == wrong:
-            listed[pairs[j]] -= x
+        x, label = amount * pair_values[j * step], label_of(pairs[j], bits)
+        if label == right:
+            listed[pairs[j] >> bits] += x
+        elif label == wrong:
+            listed[pairs[j] >> bits] -= x
 
 
 @kernel

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .attributes import labels_of, scores, turn
+from .attributes import label_of, labels_of, scores, turn
 from .chain import viterbi
 from .compile import kernel
 from .tagging import augment
@@ -106,7 +106,9 @@ def _quiet(support, here, room, label):
 @kernel
 def _open_scores(corpus, moving, support, i, memory):
     """node and top of ``memory``; both 0 where all mass is on the label of best."""
-    heavy, rows, row_values, light, pairs, codes, pair_values, step, slot, root = corpus.plan
+    heavy, rows, row_values, light, pairs, bits, pair_values, step, slot, singles, root = (
+        corpus.plan
+    )
     table, listed, _, once, _, first, _ = moving.weights
     best, node, top, P = memory.best, memory.node, memory.top, len(first)
     start, L, room = corpus.offsets[i], corpus.offsets[i + 1] - corpus.offsets[i], support.room[i]
@@ -133,10 +135,10 @@ def _open_scores(corpus, moving, support, i, memory):
                 for q in range(heavy[token], heavy[token + 1]):
                     x += row_values[q * step] * table[rows[q] * P + c]
                 for q in range(light[token], light[token + 1]):
-                    if codes[q] == c:
-                        x += pair_values[q * step] * listed[pairs[q]]
+                    if label_of(pairs[q], bits) == c:
+                        x += pair_values[q * step] * listed[pairs[q] >> bits]
                 if c == y and slot[token] >= 0:
-                    x += root[token] * once[slot[token]]
+                    x += root[singles[token]] * once[slot[token]]
             if k < 0:
                 top[t] = x
             else:
@@ -208,7 +210,9 @@ def _added(array, at, x):
 @kernel
 def _spread(corpus, moving, i, L, a, b, memory):
     """The direction from worst to best at tokens a … b, where they differ. Returns slope and squared norm."""
-    heavy, rows, row_values, light, pairs, codes, pair_values, step, slot, root = corpus.plan
+    heavy, rows, row_values, light, pairs, bits, pair_values, step, slot, singles, root = (
+        corpus.plan
+    )
     table, listed, _, once, _, first, _ = moving.weights
     mask, edge, P, slope, square = moving.mask, moving.edge, len(first), 0.0, 0.0
     for t in range(a, b + 1):
@@ -222,13 +226,13 @@ def _spread(corpus, moving, i, L, a, b, memory):
                 slope += x * table[at]
                 square += _added(moving.table, at, x)
             for q in range(light[token], light[token + 1]):
-                if codes[q] == c:
+                if label_of(pairs[q], bits) == c:
                     x = sign * pair_values[q * step]
-                    slope += x * listed[pairs[q]]
-                    square += _added(moving.listed, pairs[q], x)
+                    slope += x * listed[pairs[q] >> bits]
+                    square += _added(moving.listed, pairs[q] >> bits, x)
             if c == y and slot[token] >= 0:
-                slope += sign * root[token] * once[slot[token]]
-                square += _added(moving.once, slot[token], sign * root[token])
+                slope += sign * root[singles[token]] * once[slot[token]]
+                square += _added(moving.once, slot[token], sign * root[singles[token]])
             if t == 0 and moving.has_start:
                 slope += sign * first[c]
                 square += _added(moving.start, c, sign)
@@ -251,7 +255,7 @@ def _moved(w, direction, at, amount):
 @kernel
 def _follow(corpus, moving, i, L, a, b, amount, memory):
     """w += amount · the direction that ``_spread`` left, which is cleared."""
-    heavy, rows, _, light, pairs, codes, _, _, slot, _ = corpus.plan
+    heavy, rows, _, light, pairs, bits, _, _, slot, _, _ = corpus.plan
     table, listed, _, once, _, first, _ = moving.weights
     P = len(first)
     for t in range(a, b + 1):
@@ -260,8 +264,8 @@ def _follow(corpus, moving, i, L, a, b, amount, memory):
             for q in range(heavy[token], heavy[token + 1]):
                 _moved(table, moving.table, rows[q] * P + c, amount)
             for q in range(light[token], light[token + 1]):
-                if codes[q] == c:
-                    _moved(listed, moving.listed, pairs[q], amount)
+                if label_of(pairs[q], bits) == c:
+                    _moved(listed, moving.listed, pairs[q] >> bits, amount)
             if c == corpus.labels[token] and slot[token] >= 0:
                 _moved(once, moving.once, slot[token], amount)
             if t == 0 and moving.has_start:

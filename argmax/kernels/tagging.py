@@ -388,7 +388,7 @@ def perceive(
         augment(s, labels, start, L, P, cost, cost_scale, growth * max(count - 1, 1))
         viterbi(s, edge, turned, best, L, K, P, LANES)
         for t in range(L):
-            y, guess = labels[start + t], best[t]
+            y, guess = np.int64(labels[start + t]), best[t]
             if len(cost):
                 paid += w * cost_scale[(start + t) * each] * cost[y, guess]
             if y != guess:

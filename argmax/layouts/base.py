@@ -50,6 +50,11 @@ class Layout(ABC):
     def kept(self) -> int:
         """Numbers that passes leave behind at a node, for the next one: scores, marginals, residuals."""
 
+    @property
+    @abstractmethod
+    def vectors(self) -> np.dtype[Any]:
+        """That of w and of its gradient while a solver is at work."""
+
     @abstractmethod
     def rounded(self, sparse: bool, dtype: np.dtype[Any]) -> bool:
         """Whether products over such rows run in float32, whose noise may hide the last steps."""

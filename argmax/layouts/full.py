@@ -148,6 +148,10 @@ class Full(Layout):
     def kept(self) -> int:
         return SLOTS * self.labels
 
+    @property
+    def vectors(self) -> np.dtype[Any]:
+        return np.dtype(np.float64)
+
     def rounded(self, sparse: bool, dtype: np.dtype[Any]) -> bool:
         return not (self.precise or sparse or dtype == np.float64)
 

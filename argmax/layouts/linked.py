@@ -78,6 +78,10 @@ class Linked(Layout):
     def kept(self) -> int:
         return 2 * self.labels
 
+    @property
+    def vectors(self) -> np.dtype[Any]:
+        return np.dtype(np.float64)
+
     def rounded(self, sparse: bool, dtype: np.dtype[Any]) -> bool:
         return self.nodes.rounded(sparse, dtype)
 

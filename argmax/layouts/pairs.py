@@ -33,6 +33,9 @@ HEAVY = 1.25
 
 Mask = NDArray[np.bool_]
 
+Listed = tuple[Ints, Ints, Floats]
+"""Where the entries of each token start, the entries, and their values."""
+
 
 def _none() -> Ints:
     return np.zeros(0, np.int32)
@@ -58,8 +61,8 @@ class Pairs(Layout):
 
     features: int  # d
     labels: int  # K
-    row: Ints  # (d,): the row of a heavy attribute, −1 for the others
-    ptr: Ints  # (d + 1,): where the light pairs of an attribute are
+    many: Mask  # (d,): heavy attributes
+    sizes: Ints  # (d,): how many light pairs an attribute has
     codes: Ints  # (light pairs,): their labels
     heavy: Ints  # (heavy + 1,): where the heavy pairs of a row are
     heavy_codes: Ints  # (heavy pairs,)
@@ -72,6 +75,7 @@ class Pairs(Layout):
     compiled: bool = True
     folds: Ints = field(default_factory=_none)  # (attributes of a single token,): their variables
     fold_codes: Ints = field(default_factory=_none)  # (variables,): the labels of these tokens
+    _lists: list[tuple[Ints, Ints]] = field(default_factory=list, repr=False)
 
     # Making one
 
@@ -101,27 +105,24 @@ class Pairs(Layout):
         if every:
             heavy = np.arange(d + 1, dtype=np.int64) * K
             codes = np.tile(np.arange(K, dtype=_code(K)), d)
-            row, ptr = np.arange(d, dtype=np.int32), np.zeros(d + 1, np.int32)
-            light = np.zeros(0, _code(K))
-            return cls(d, K, row, ptr, light, heavy, codes, np.zeros(d, bool), **_plain(options, K))
+            lists = np.ones(d, bool), np.zeros(d, _code(K + 1)), np.zeros(0, _code(K))
+            return cls(d, K, *lists, heavy, codes, np.zeros(d, bool), **_plain(options, K))
         seen, sizes = np.zeros((d, -(-K // 64)), np.uint64), np.empty(d, np.int32)
         attributes.mark(indptr - indptr[0], used, labels, seen)
         attributes.count_pairs(seen, sizes)
         many = counts >= HEAVY * lanes
-        row = np.where(many, np.cumsum(many) - 1, -1).astype(np.int32)
         lighter = ~many & ~once
-        ptr = np.zeros(d + 1, np.int32)
-        np.cumsum(np.where(lighter, sizes, 0), out=ptr[1:])
         heavy = np.zeros(int(many.sum()) + 1, np.int64)
         np.cumsum(sizes[many], out=heavy[1:])
-        codes, more = np.empty(int(ptr[-1]), _code(K)), np.empty(int(heavy[-1]), _code(K))
+        sizes[~lighter] = 0
+        codes, more = np.empty(int(sizes.sum()), _code(K)), np.empty(int(heavy[-1]), _code(K))
         attributes.list_pairs(seen, np.flatnonzero(lighter), K, codes)
         attributes.list_pairs(seen, np.flatnonzero(many), K, more)
         options = _plain(options, K)
         if fold:
             options["folds"], tokens = _folds(indptr - indptr[0], used, once)
             options["fold_codes"] = labels[tokens].astype(_code(K))
-        return cls(d, K, row, ptr, codes, heavy, more, once, **options)
+        return cls(d, K, many, sizes.astype(_code(K + 1)), codes, heavy, more, once, **options)
 
     @classmethod
     def of(cls, coef: Any, **options: Any) -> Pairs:
@@ -134,18 +135,22 @@ class Pairs(Layout):
         return cls._of_table(table, **options)[0]
 
     @classmethod
-    def _of_table(cls, table: Any, **options: Any) -> tuple[Pairs, Floats]:
-        """``of`` weights in order, and those weights as the pairs of the layout have them."""
+    def _of_table(cls, table: Any, others: Any = (), **options: Any) -> tuple[Pairs, Floats]:
+        """``of`` weights in order; and those weights as the pairs of the layout have them, before others."""
         (d, K), sizes = table.shape, np.diff(table.indptr)
         many = sizes >= _width(K, 4)[1] / 8
-        row = np.where(many, np.cumsum(many) - 1, -1).astype(np.int32)
-        ptr, heavy = np.zeros(d + 1, np.int32), np.zeros(int(many.sum()) + 1, np.int64)
-        np.cumsum(np.where(many, 0, sizes), out=ptr[1:])
+        heavy = np.zeros(int(many.sum()) + 1, np.int64)
         np.cumsum(sizes[many], out=heavy[1:])
         codes, inside = table.indices.astype(_code(K)), np.repeat(many, sizes)
         parts = codes[~inside], heavy, codes[inside]
-        layout = cls(d, K, row, ptr, *parts, np.zeros(d, bool), **_plain(options, K))
-        return layout, np.concatenate([table.data[~inside], table.data[inside]])
+        sizes[many] = 0
+        lists = many, sizes.astype(_code(K + 1))
+        layout = cls(d, K, *lists, *parts, np.zeros(d, bool), **_plain(options, K))
+        light, w = len(parts[0]), np.empty(len(codes) + len(others))
+        np.compress(inside, table.data, out=w[light : len(codes)])
+        np.compress(np.logical_not(inside, out=inside), table.data, out=w[:light])
+        w[len(codes) :] = others
+        return layout, w
 
     # Shape
 
@@ -188,8 +193,26 @@ class Pairs(Layout):
     def kept(self) -> int:
         return 0
 
+    @property
+    def vectors(self) -> np.dtype[Any]:
+        return self.dtype
+
     def rounded(self, sparse: bool, dtype: np.dtype[Any]) -> bool:
         return not self.precise
+
+    def lists(self, keep: bool = False) -> tuple[Ints, Ints]:
+        """row (d,): the row of a heavy attribute, −1 for others; ptr (d + 1,): where its light pairs are.
+
+        Those who look up attributes again and again ``keep`` them; a fit does so once.
+        """
+        if self._lists:
+            return self._lists[0]
+        ptr = np.zeros(self.features + 1, np.int32)
+        np.cumsum(self.sizes, out=ptr[1:])
+        found = _numbered(self.many), ptr
+        if keep:
+            self._lists.append(found)
+        return found
 
     # Weights
 
@@ -213,10 +236,12 @@ class Pairs(Layout):
         last: Mask | None = None,
         run: Any = None,
         dtype: Any = None,
+        shared: bool = False,
     ) -> Weights:
         """w as kernels read it, in the dtype of this layout unless another is asked for.
 
-        The masks say which labels a sequence may begin and end with; ``run`` is that of a crew.
+        The masks say which labels a sequence may begin and end with; ``run`` is that of a crew; ``shared``
+        takes what can be taken from the memory of w, for those who only read it.
         """
         from ..kernels import attributes
         from ..kernels.attributes import Weights
@@ -224,7 +249,7 @@ class Pairs(Layout):
         light, pairs, once, _, _ = self.bounds
         P, dtype = self.width, self.dtype if dtype is None else dtype
         table = np.zeros((len(self.heavy) - 1) * P, dtype)
-        values = w[light:pairs].astype(dtype)
+        values = w[light:pairs].astype(dtype, copy=False)
         some = ranges(len(self.heavy) - 1)
 
         def piece(i: int) -> None:
@@ -240,9 +265,9 @@ class Pairs(Layout):
                 vector[: self.labels][~mask] = -np.inf
         return Weights(
             table,
-            w[:light].astype(dtype),
+            w[:light].astype(dtype, copy=not shared),
             self.codes,
-            w[pairs:once].astype(dtype),
+            w[pairs:once].astype(dtype, copy=not shared),
             base,
             begin,
             end,
@@ -264,22 +289,23 @@ class Pairs(Layout):
         Every attribute is light, heavy or folded, so its entries lie together and in order in w.
         """
         light, pairs = self.bounds[:2]
-        many = np.flatnonzero(self.row >= 0)
-        sizes, rows = np.diff(self.ptr), np.diff(self.heavy)
+        many, rows = np.flatnonzero(self.many), np.diff(self.heavy)
+        sizes = self.sizes.astype(np.int32)
         sizes[many] += rows
         sizes[owner] += 1
-        indptr = np.concatenate([[0], np.cumsum(sizes)])
-        places = np.empty(int(indptr[-1]), np.intp)
-        first = np.repeat(indptr[:-1] - self.ptr[:-1], np.diff(self.ptr))
-        places[:light] = first + np.arange(light)
-        first = np.repeat(indptr[many] - self.heavy[:-1], rows)
-        places[light:pairs] = first + np.arange(pairs - light)
-        places[pairs:] = indptr[owner]
-        kind = np.int32 if len(places) < 2**31 else np.int64
-        data, indices = np.empty(len(places)), np.empty(len(places), kind)
-        data[places] = np.concatenate([w[:pairs], values])
-        indices[places] = np.concatenate([self.codes, self.heavy_codes, codes])
-        return sp.csr_array((data, indices, indptr.astype(kind)), (self.features, self.labels))
+        kind = np.int32 if light + len(self.heavy_codes) + len(owner) < 2**31 else np.int64
+        indptr: Ints = np.zeros(self.features + 1, kind)
+        np.cumsum(sizes, out=indptr[1:])
+        del sizes
+        data, indices = np.empty(int(indptr[-1])), np.empty(int(indptr[-1]), kind)
+
+        def place(at: Ints, some: Any, labels: Any) -> None:
+            data[at], indices[at] = some, labels
+
+        place(_places(indptr[:-1] - self.lists()[1][:-1], self.sizes), w[:light], self.codes)
+        place(_places(indptr[many] - self.heavy[:-1], rows), w[light:pairs], self.heavy_codes)
+        place(indptr[owner], values, codes)
+        return sp.csr_array((data, indices, indptr), (self.features, self.labels))
 
     # Folded weights
 
@@ -288,14 +314,14 @@ class Pairs(Layout):
         owner, (_, pairs, once, _, _) = np.flatnonzero(self.once), self.bounds
         values = (w[pairs:once] / self._roots())[self.folds]
         codes = self.fold_codes[self.folds]
-        layout, listed = Pairs._of_table(
+        return Pairs._of_table(
             self._table(w, owner, values, codes),
+            w[once:],
             start=self.start,
             states=self.states,
             edge_features=self.edge_features,
             precise=self.precise,
         )
-        return layout, np.concatenate([listed, w[once:]])
 
     def _roots(self) -> Floats:
         """√s of each variable for s attributes."""
@@ -324,56 +350,92 @@ class Pairs(Layout):
 
     def _places(self) -> tuple[Ints, Ints]:
         """The attribute and the label of every pair, light and heavy."""
-        light = np.repeat(np.arange(self.features), np.diff(self.ptr))
-        heavy = np.repeat(np.flatnonzero(self.row >= 0), np.diff(self.heavy))
+        light = np.repeat(np.arange(self.features), self.sizes)
+        heavy = np.repeat(np.flatnonzero(self.many), np.diff(self.heavy))
         codes = np.concatenate([self.codes, self.heavy_codes]).astype(np.int64)
         return np.concatenate([light, heavy]), codes
 
     # What tokens have
 
-    def plan(self, rows: Csr, run: Any = None) -> Plan:
-        """What each token has, for kernels; ``run`` is that of a crew."""
-        from ..kernels import attributes
-        from ..kernels.attributes import Plan
+    def plan(self, rows: Csr, run: Any = None, done: Any = None) -> Plan:
+        """What each token has, for kernels; ``run`` is that of a crew.
 
-        run = _serially if run is None else run
-        indptr, indices, values, step = csr_arguments(rows)
+        ``done`` is called in the middle, when the rows have been read for the last time: whoever holds them
+        may let go of them, since rows and plan are the largest things there are.
+        """
         if rows.width != self.features:
             raise InvalidInput(
                 f"the rows have {rows.width} features; the model has {self.features}."
             )
+        run = _serially if run is None else run
+        parted = self._parted(rows, run)
+        del rows
+        if done is not None:
+            done()
+        return self._paired(*parted, run)
+
+    def _parted(self, rows: Csr, run: Any) -> tuple[Listed, Listed, Ints, Ints, int]:
+        """Heavy rows of each token, its light attributes, how many pairs they have; single attributes."""
+        from ..kernels import attributes
+
+        indptr, indices, values, step = csr_arguments(rows)
         N, some = len(rows), ranges(len(rows))
-        rows_of, pairs_of = np.zeros(N + 1, np.int64), np.zeros(N + 1, np.int64)
-        singles, lists = np.empty(N, np.int32), (self.row, self.ptr, self.once)
+        sizes, singles = [np.zeros(N + 1, np.int32) for _ in range(3)], np.empty(N, np.int32)
+        lists, out = (*self.lists(), self.once), [*(array[1:] for array in sizes), singles]
         run(
-            lambda i: attributes.plan_sizes(
-                indptr, indices, *lists, *some[i], rows_of[1:], pairs_of[1:], singles
-            ),
+            lambda i: attributes.plan_sizes(indptr, indices, *lists, *some[i], *out),
             len(some),
         )
-        heavy, light = _starts(rows_of), _starts(pairs_of)
-        alone = singles > 0
-        slot = np.where(alone, np.cumsum(alone) - 1, -1).astype(np.int32)
-        shape = (int(heavy[-1]), int(light[-1])) if step else (1, 1)
-        entries = int(light[-1])
         # Half the memory and half the way to it, where there are so few rows; and there mostly are.
         kind = np.uint16 if len(self.heavy) <= 2**16 else np.int32
-        plan = Plan(
-            heavy, np.empty(int(heavy[-1]), kind), np.ones(shape[0], self.dtype),
-            light, np.empty(entries, np.int32), np.empty(entries, self.codes.dtype),
-            np.ones(shape[1], self.dtype), step, slot, np.sqrt(singles).astype(self.dtype),
-        )  # fmt: skip
-        given = (
-            indptr, indices, np.asarray(values, self.dtype), step, self.row, self.ptr, self.codes, self.once
-        )  # fmt: skip
-        run(lambda i: attributes.fill_plan(*given, *some[i], plan), len(some))
+        heavy, few = self._listed(sizes[0], kind, step), self._listed(sizes[1], np.int32, step)
+        given = indptr, indices, np.asarray(values, self.dtype), step, lists[0], self.once
+        run(lambda i: attributes.part_attributes(*given, *some[i], heavy, few), len(some))
+        return heavy, few, sizes[2], singles, step
+
+    def _paired(
+        self, heavy: Listed, few: Listed, sizes: Ints, singles: Ints, step: int, run: Any
+    ) -> Plan:
+        """The plan, from what ``_parted`` found."""
+        from ..kernels import attributes
+        from ..kernels.attributes import Plan
+
+        bits, most = max(self.labels - 1, 1).bit_length(), int(singles.max(initial=0))
+        kind = np.int32 if len(self.codes) << bits < 2**31 else np.int64
+        light, pairs, values = self._listed(sizes, kind, step)
+        slot, singles = _numbered(singles > 0), singles.astype(_code(most + 1))
+        root = np.sqrt(np.arange(most + 1.0)).astype(self.dtype)
+        plan = Plan(*heavy, light, pairs, bits, values, step, slot, singles, root)
+        some, (_, ptr) = ranges(len(slot)), self.lists()
+        run(lambda i: attributes.fill_pairs(few, ptr, self.codes, *some[i], plan), len(some))
         return plan
+
+    def _listed(self, sizes: Ints, kind: Any, step: int) -> Listed:
+        """Where the entries of each token start, given how many it has; memory for them and their values."""
+        starts = _starts(sizes)
+        count = int(starts[-1])
+        return starts, np.empty(count, kind), np.ones(count if step else 1, self.dtype)
+
+
+def _places(first: Ints, counts: Ints) -> Ints:
+    """first_0 + 0, 1, …, then first_1 + the next numbers: so many of each."""
+    places = np.repeat(first, counts)
+    places += np.arange(len(places), dtype=places.dtype)
+    return places
 
 
 def _starts(sizes: Ints) -> Ints:
-    """Σ of the sizes so far, in numbers no larger than need be."""
-    total = np.cumsum(sizes)
-    return total.astype(np.int32) if total[-1] < 2**31 else total
+    """Σ of the sizes so far, in their memory if they fit."""
+    small = sizes.sum(dtype=np.int64) < 2**31
+    return np.cumsum(sizes, out=sizes) if small else np.cumsum(sizes, dtype=np.int64)
+
+
+def _numbered(marked: Mask) -> NDArray[np.int32]:
+    """The number of each that is marked, among these; −1 for the others."""
+    numbers = np.cumsum(marked, dtype=np.int32)
+    numbers -= np.int32(1)
+    numbers[~marked] = -1
+    return numbers
 
 
 def _folds(indptr: Ints, indices: Ints, once: Mask) -> tuple[Ints, Ints]:

@@ -33,8 +33,8 @@ class Ascent:
         self.l2, self.visits = l2, walk.visits
         n, offsets = len(walk), walk.prepared.offsets
         self.kappa = walk.weight * np.full(n, C / l2)
-        given = walk.cost, np.broadcast_to(walk.cost_scale, len(walk.truth.labels)).copy()
-        self.corpus = Corpus(walk.prepared.plan, walk.truth.labels, offsets, self.kappa, *given)
+        given = walk.cost, np.broadcast_to(walk.cost_scale, len(walk.prepared.labels)).copy()
+        self.corpus = Corpus(walk.prepared.plan, walk.prepared.labels, offsets, self.kappa, *given)
         self.gaps, self.mixed, self.full = np.zeros(n), np.zeros(n, bool), np.zeros(n, bool)
         room = np.zeros(n, np.int64)
         room[self.visits] = ROOM

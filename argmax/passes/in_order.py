@@ -9,11 +9,17 @@ from typing import Any, final
 __all__ = ["InOrder"]
 
 
+PATIENCE = 1.0
+"""Seconds that a thread waits for an earlier part at most: whoever works on it may have failed."""
+
+
 @final
 class InOrder:
     """Hands on what parts bring, part 0 first, each as soon as those before it have come.
 
-    Nobody waits: whoever finds somebody else handing on leaves his own to him.
+    Whoever finds somebody else handing on, or an earlier part missing, leaves his own to others. He goes on
+    with another part at once if nothing else is left here, and else waits for a while: what is left takes
+    memory, and so there is little more of it than there are threads.
 
     >>> from argmax.passes.in_order import InOrder
     >>> seen = []
@@ -26,6 +32,7 @@ class InOrder:
 
     def __init__(self, add: Callable[[Any], None]) -> None:
         self._add, self._lock = add, threading.Lock()
+        self._room = threading.Condition(self._lock)
         self._waiting: dict[int, Any] = {}
         self._next, self._busy = 0, False
 
@@ -34,13 +41,19 @@ class InOrder:
         with self._lock:
             self._waiting[part] = what
             if self._busy:
+                self._wait()
                 return
             self._busy = True
         while True:
             with self._lock:
                 if self._next not in self._waiting:
                     self._busy = False
+                    self._wait()
                     return
                 what = self._waiting.pop(self._next)
                 self._next += 1
+                self._room.notify_all()
             self._add(what)
+
+    def _wait(self) -> None:
+        self._room.wait_for(lambda: len(self._waiting) <= 1, PATIENCE)

@@ -2,7 +2,7 @@
 
 A shard is cut into parts of whole sequences, by its data alone. Each part fills a gradient of its own, which
 is added to the sum as soon as those before it have been: the same bits for any number of threads, and memory
-for one such gradient a thread.
+for one such gradient a thread and one more.
 
 Nothing of a pass is left behind: scores of a long corpus would take more memory than its text. A line search
 therefore evaluates anew, which L-BFGS seldom asks for.
@@ -24,6 +24,7 @@ from ..kernels import attributes, chain, tagging
 from ..kernels.attributes import Plan, Weights
 from ..layouts import Pairs, as_matrix
 from ..losses import Hinge, Log, Perceptron, SoftmaxMargin
+from ..memory import give_back
 from ..records import Csr, Floats, Ints, Rows, Scores, Structures, Truth
 from ..spaces import Chain
 from .in_order import InOrder
@@ -48,6 +49,9 @@ PARTS = 8
 
 PART_TOKENS = 2000
 
+ENTRY_BYTES = 4.0
+"""Bytes of an entry of the rows."""
+
 EDGE_BYTES = 2**24
 """Bytes of tables, where every transition has one of its own, that are worked on together."""
 
@@ -56,6 +60,7 @@ class Prepared(NamedTuple):
     """What a shard's sequences look like to kernels, and memory for gradients that nobody uses just now."""
 
     plan: Plan
+    labels: Ints  # (N,), as small as their number allows
     offsets: Ints
     parts: list[tuple[int, int]]
     spare: list[tuple[Floats, Floats]]  # (heavy · P,) and (light pairs,)
@@ -72,36 +77,48 @@ class Prepared(NamedTuple):
         return memory
 
 
-def plan_of(shard: Shard, problem: Problem, run: Any = None) -> Prepared:
-    """Made at the first pass over a shard, by the crew if its ``run`` is given, and kept there."""
+def plan_of(shard: Shard, problem: Problem, run: Any = None, done: Any = None) -> Prepared:
+    """Made at the first pass over a shard, by the crew if its ``run`` is given, and kept there.
+
+    ``done`` is called when the rows are needed no more.
+    """
 
     def make() -> Prepared:
-        structures, layout = shard.structures, problem.pairs
-        assert isinstance(structures.rows, Csr)
-        offsets = offsets_of(structures)
+        layout, offsets = problem.pairs, offsets_of(shard.structures)
+        labels = shard.truth.labels.astype(layout.codes.dtype, copy=False)
         parts = parts_of(offsets, PART_TOKENS, PARTS)
-        if layout.precise and not len(structures.rows.indices):
+        if layout.precise and not _has_entries(shard):
             rounded = plan_of(shard, replace(problem, layout=replace(layout, precise=False)), run)
             return rounded._replace(plan=_precise(rounded.plan), spare=[])
-        return Prepared(layout.plan(structures.rows, run), offsets, parts, [])
+        plan = layout.plan(_rows_of(shard), run, done)
+        return Prepared(plan, labels, offsets, parts, [])
 
     prepared: Prepared = shard.made(("plan", problem.pairs.precise), make)
     return prepared
 
 
+def _rows_of(shard: Shard) -> Csr:
+    rows = shard.structures.rows
+    assert isinstance(rows, Csr)
+    return rows
+
+
+def _has_entries(shard: Shard) -> bool:
+    return len(_rows_of(shard).indices) > 0
+
+
 def _precise(plan: Plan) -> Plan:
     """A plan of indicators in float64: of its numbers only √s was rounded."""
     one = np.ones(1)
-    root = np.sqrt(np.rint(plan.root.astype(float) ** 2))
-    return plan._replace(row_values=one, pair_values=one, root=root)
+    return plan._replace(row_values=one, pair_values=one, root=np.sqrt(np.arange(len(plan.root))))
 
 
 def settle(shard: Shard, problem: Problem, run: Any) -> None:
     """Make the plan now, and let go of the indicators that it was made of: nothing else asks for them."""
-    rows = shard.structures.rows
-    if isinstance(rows, Csr) and rows.values is None and not problem.pairs.precise:
-        plan_of(shard, problem, run)
-        shard.forget_entries()
+    if _rows_of(shard).values is None and not problem.pairs.precise:
+        give_back(ENTRY_BYTES * _rows_of(shard).entries)
+        plan_of(shard, problem, run, shard.forget_entries)
+        give_back(ENTRY_BYTES * shard.work / problem.pairs.width)
 
 
 def offsets_of(structures: Structures) -> Ints:
@@ -127,7 +144,7 @@ def read_weights(problem: Problem, w: Floats, run: Any = None) -> Weights:
     assert isinstance(space, Chain)
     rules = space.constraints
     first, last = (None, None) if rules is None else (rules.start, rules.end)
-    return problem.pairs.weights(w, first, last, run)
+    return problem.pairs.weights(w, first, last, run, shared=True)
 
 
 def transitions(problem: Problem, w: Floats) -> tagging.Tables:
@@ -171,7 +188,7 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
 
     def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.log_loss(
-            plan, weights, tables, truth.labels, allowed, cost, cost_scale, prepared.offsets, *parts[p],
+            plan, weights, tables, prepared.labels, allowed, cost, cost_scale, prepared.offsets, *parts[p],
             weight, out, edges[0], value, layout.lanes,
         )  # fmt: skip
 
@@ -211,7 +228,7 @@ def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: boo
 
     def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.curvatures(
-            plan, squared, weights, tables, truth.labels, cost, cost_scale, prepared.offsets, *parts[p],
+            plan, squared, weights, tables, prepared.labels, cost, cost_scale, prepared.offsets, *parts[p],
             weight, out, edges[0], layout.lanes,
         )  # fmt: skip
 
@@ -231,9 +248,9 @@ def _one_sequence(
     """Loss and gradient of one sequence, by the space itself, which finds a way to sum anything."""
     layout, offsets = problem.pairs, prepared.offsets
     nodes = slice(int(offsets[i]), int(offsets[i + 1]))
-    truth = shard.truth.block(slice(i, i + 1), nodes)
+    truth = _truth(shard, slice(i, i + 1), nodes)
     node = np.empty((nodes.stop - nodes.start, layout.labels))
-    given = (shard.truth.labels, offsets, i, i + 1)
+    given = (prepared.labels, offsets, i, i + 1)
     tagging.part_scores(prepared.plan, weights, *given, node, layout.lanes)
     scores = Scores(node, edge[None], np.array([0, len(node)]))
     residual = Scores(np.empty_like(node), np.zeros((1, *edge.shape)), scores.offsets)
@@ -289,7 +306,7 @@ def _evaluate_by_paths(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp)
 
     def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.max_loss(
-            prepared.plan, weights, M, Mt, truth.labels, cost, cost_scale, prepared.offsets, *parts[p],
+            prepared.plan, weights, M, Mt, prepared.labels, cost, cost_scale, prepared.offsets, *parts[p],
             weight, out, edges[0], value, layout.lanes,
         )  # fmt: skip
 
@@ -305,7 +322,8 @@ def _refuse_sets(truth: Truth) -> None:
 def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     """``evaluate`` for any loss and order: scores of a part, what the loss makes of them, and back."""
     layout, prepared = problem.pairs, plan_of(shard, problem, crew.run)
-    weights, values = layout.weights(stamp.w, run=crew.run), np.zeros(len(prepared.parts))
+    weights = layout.weights(stamp.w, run=crew.run, shared=True)
+    values = np.zeros(len(prepared.parts))
     _refuse_sets(shard.truth)
 
     def part(p: int, out: Weights, edges: Floats) -> None:
@@ -315,7 +333,7 @@ def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp)
             residual = Scores(np.empty_like(scores.node), edge, scores.offsets)
             losses = problem.loss.evaluate(problem.space, scores, truth, residual)
             values[p] += float(losses.sum())
-            given = (shard.truth.labels, prepared.offsets, *some)
+            given = (prepared.labels, prepared.offsets, *some)
             tagging.part_adjoint(prepared.plan, out, *given, residual.node, layout.lanes)
             if residual.edge is not None:
                 _add_edges(shard, some, residual.edge, edges)
@@ -368,20 +386,26 @@ def _block(
     (first, last), offsets = some, prepared.offsets
     nodes = slice(int(offsets[first]), int(offsets[last]))
     node = np.empty((nodes.stop - nodes.start, problem.layout.labels))
-    given = (prepared.plan, weights, shard.truth.labels, offsets, first, last)
+    given = (prepared.plan, weights, prepared.labels, offsets, first, last)
     tagging.part_scores(*given, node, problem.pairs.lanes)
     rows = None if shard.structures.edge_rows is None else shard.structures[first:last].edge_rows
     scores = Scores(
         node, tables_of(problem.pairs, w, rows), offsets[first : last + 1] - offsets[first]
     )
-    return scores, shard.truth.block(slice(first, last), nodes)
+    return scores, _truth(shard, slice(first, last), nodes)
+
+
+def _truth(shard: Shard, examples: slice, nodes: slice) -> Truth:
+    """The truth of some sequences, with labels as spaces and losses count with them."""
+    truth = shard.truth.block(examples, nodes)
+    return replace(truth, labels=truth.labels.astype(np.intp, copy=False))
 
 
 def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: float) -> Sums:
     """{"conjugate": Σ s_i loss*(scale · r_i)} with the residuals r of w."""
     prepared, weights = (
         plan_of(shard, problem, crew.run),
-        problem.pairs.weights(stamp.w, run=crew.run),
+        problem.pairs.weights(stamp.w, run=crew.run, shared=True),
     )
 
     def part(p: int) -> float:
@@ -411,7 +435,8 @@ def _summed(
     """The gradient: Σ over the parts, in their order; at last ``one`` of each sequence that they ``left``."""
     layout, count = problem.pairs, len(prepared.parts)
     light, pairs, once, start, _ = layout.bounds
-    gradient, singles = np.zeros(layout.size), np.zeros(layout.slots, layout.dtype)
+    gradient = np.zeros(layout.size, layout.vectors)
+    singles = np.zeros(layout.slots, layout.dtype)
     states = layout.states or layout.labels  # kernels fill a table also where nobody asks for it
     edges = np.zeros((count + 1, layout.edge_features, states, layout.labels))
     firsts = np.zeros((count + 1, layout.width))
@@ -450,7 +475,8 @@ def _summed(
 
 def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
     """{"value": Σ s_i loss_i(0)}, the yardstick that ``tol`` is measured with."""
-    return {"value": evaluate(shard, crew, problem, Stamp(np.zeros(problem.layout.size)))["value"]}
+    zero = Stamp(np.zeros(problem.layout.size, problem.layout.vectors))
+    return {"value": evaluate(shard, crew, problem, zero)["value"]}
 
 
 def direction(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp) -> Sums:

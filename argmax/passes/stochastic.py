@@ -130,8 +130,9 @@ class Walk:
     def descend(self, order: Ints, eta: float, decay: float) -> float:
         """Gradient steps on the sequences of ``order``; the sum of their losses before each step."""
         loss = tagging.descend(
-            self.prepared.plan, self.weights, self.mask, self.edge, self.truth.labels, self.prepared.offsets,
-            order, self.weight, self.state, eta, decay, self.cost, self.cost_scale, self.layout.lanes,
+            self.prepared.plan, self.weights, self.mask, self.edge, self.prepared.labels,
+            self.prepared.offsets, order, self.weight, self.state, eta, decay, self.cost, self.cost_scale,
+            self.layout.lanes,
         )  # fmt: skip
         self._kept_closed()
         return float(loss)
@@ -146,7 +147,7 @@ class Walk:
         """
         wrong, count, paid = tagging.perceive(
             self.prepared.plan, self.weights, late.weights, self.mask, self.edge, late.edge,
-            self.truth.labels, self.prepared.offsets, order, self.weight, count,
+            self.prepared.labels, self.prepared.offsets, order, self.weight, count,
             self.cost, self.cost_scale, growth, self.layout.lanes,
         )  # fmt: skip
         self._kept_closed()

@@ -68,7 +68,8 @@ def averaged_start(
             if epoch >= passes // 2:
                 total += walk.flat()
                 count += 1
-    return total / max(count, 1)
+    total /= max(count, 1)
+    return total.astype(objective.dtype, copy=False)
 
 
 def calibrated(walk: Any, sample: Ints, decay: float) -> float:

@@ -83,8 +83,9 @@ def begin(
     if isinstance(state, Snapshot):
         kept = resume(solver, report, state)
         objective = objective.precise() if kept["precise"] and objective.rounded else objective
-        return objective, objective.at(kept["w"]), kept
+        return objective, objective.at(kept["w"].astype(objective.dtype, copy=False)), kept
     report.solver = solver.name
+    start = start.astype(objective.dtype, copy=False)
     point = objective.at(start)
     if point.value > objective.zero:
         point = objective.at(start * 0.0)

@@ -21,6 +21,7 @@ import numpy as np
 
 from .. import passes
 from ..layouts import Full
+from ..memory import give_back
 from ..objective import Objective, Point
 from ..records import Floats, Solution
 from .averaged import averaged_start, possible
@@ -33,16 +34,19 @@ from .report import Report
 
 __all__ = ["LBFGS"]
 
-SCALED = 4
-"""Pairs at least, where the curvature of single weights is known: six save one pass of twenty-four, to a part
-in a hundred thousand (chunks of CoNLL-2000), and pairs are the largest thing that a fit has."""
+SCALED = 3
+"""Pairs at least, where the curvature of single weights is known: six save three passes of forty-five, to a
+part in a hundred thousand (chunks of CoNLL-2000), and pairs are among the largest things that a fit has."""
+
+PREPARED = 24.0
+"""Bytes that the way to the first step takes for each weight, and that are of no more use."""
 
 
 @final
 class LBFGS(Solver):
     """Preconditioned limited-memory BFGS: the choice for dense rows.
 
-    ``memory`` pairs are kept (None: as many as fit into a megabyte, 6 to 20; of sequences 4 at least);
+    ``memory`` pairs are kept (None: as many as fit into a megabyte, 6 to 20; of sequences 3 at least);
     ``refresh`` lists the iterations after which the preconditioner is formed anew from the mean curvature. A
     fit of sequences that starts at zero takes ``warmup`` stochastic passes first, where it can (see
     ``averaged.py``).
@@ -68,15 +72,17 @@ class LBFGS(Solver):
         if self.warmup and state is None and not start.any() and possible(objective):
             start = averaged_start(objective, start, self.warmup, report)
         objective, point, kept = begin(self, objective, start, report, state)
+        known = state is not None and bool(start.any())
+        del start  # long, perhaps, and the point has its own
         precondition = Preconditioner(objective)
         plain = precondition.kind == "none"
         pairs = self._products(point) if plain else Pairs(precondition, self._memory(objective, 6))
+        give_back(PREPARED * objective.size)
         if kept:
             precondition.restore(kept)
             pairs.restore(kept)
         else:
-            precondition.refresh(point, mean=bool(start.any()) and state is not None)
-        del start  # long, perhaps, and the point has its own
+            precondition.refresh(point, mean=known)
         while not report.reached(point, lambda: {**precondition.values(), **pairs.values()}):
             if report.promising(point):
                 point = point if point.settled else objective.settled(point.w, point.stamp)
@@ -124,17 +130,22 @@ class LBFGS(Solver):
         slope = objective.dot(point.gradient, direction)
         if not slope < 0 or not np.isfinite(slope):
             return None
-        trial = objective.at(objective.combined(1.0, point.w, 1.0, direction))
-        ahead = objective.dot(trial.gradient, direction)
+        # Vectors are long: w + d takes the memory of d, which is their difference for whoever asks.
+        w = objective.combined(1.0, direction, 1.0, point.w, out=direction)
+        del direction
+        trial = objective.at(w)
+        ahead = objective.dot(trial.gradient, w, point.w)
         if trial.value <= point.value + DECREASE * slope and abs(ahead) <= -CURVATURE * slope:
             return trial
         del trial  # its vectors are as long as any
+        direction = objective.combined(1.0, w, -1.0, point.w, out=w)
+        del w
         if isinstance(objective.problem.layout, Full):
             return _searched(point, direction, slope, ahead)
         step = search(point.line(direction), point.value, slope, 0.5 if ahead > 0 else 2.0)
         if step <= 0.0:
             return None
-        following = objective.at(objective.combined(1.0, point.w, step, direction))
+        following = objective.at(objective.combined(step, direction, 1.0, point.w, out=direction))
         return following if following.value < point.value else None
 
 

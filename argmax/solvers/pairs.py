@@ -6,17 +6,20 @@
 In ``Products`` the direction is a combination of the s_i, the y_i and g, and the recursion needs of them only
 their inner products: [S Y]ᵀ g in one sweep, then the combination in another, ranges of weights side by side
 (Chen, Wang and Zhou 2014, NIPS). With long w that is most of what L-BFGS costs besides the passes. Pairs are
-kept in float32: half the memory and half the time, and as curvature they are estimates in any case.
+kept in float32: half the memory and half the time, and as curvature they are estimates in any case. Of long
+ones only the upper halves are kept (a sign, the exponent and seven bits): all products are those of the
+rounded pairs, so that H is as symmetric and positive as before, and fits take as many passes.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import final
+from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..objective import Objective, Point
+from ..objective import RANGE, Objective, Point
 from ..records import Floats
 from .preconditioner import Preconditioner
 from .report import Values
@@ -87,8 +90,10 @@ class Products:
 
     def __init__(self, objective: Objective, memory: int, diagonal: Floats | None = None) -> None:
         self.objective, self.memory = objective, memory
-        self._root = np.ones(1, np.float32) if diagonal is None else _root(diagonal)
-        self._rows = np.empty((2 * memory, objective.size), np.float32)
+        kind = np.float32 if objective.size <= RANGE else np.uint16
+        self._root = np.empty(1 if diagonal is None else objective.size, kind)
+        self._rows = np.empty((2 * memory, objective.size), kind)
+        _write(np.ones(1) if diagonal is None else 1.0 / np.sqrt(diagonal), self._root)
         self._gram = np.zeros((2 * memory, 2 * memory))
         self._slots: list[int] = []  # from the oldest to the newest
 
@@ -101,13 +106,16 @@ class Products:
     def values(self) -> Values:
         """For a snapshot: products as well, which other shapes of the same sums would round otherwise."""
         used = 2 * len(self._slots)
-        slots, rows = np.array(self._slots, np.int64), self._rows[:used].copy()
-        return {"pairs": rows, "gram": self._gram.copy(), "slots": slots, "root": self._root}
+        slots, rows = np.array(self._slots, np.int64), np.array(_numbers(self._rows[:used]))
+        root = _numbers(self._root)
+        return {"pairs": rows, "gram": self._gram.copy(), "slots": slots, "root": root}
 
     def restore(self, kept: Values) -> None:
         """The pairs of a snapshot."""
-        self._rows[: len(kept["pairs"])] = kept["pairs"]
-        self._gram[:], self._root = kept["gram"], kept["root"]
+        _write(kept["pairs"], self._rows[: len(kept["pairs"])])
+        self._gram[:] = kept["gram"]
+        self._root = np.empty(len(kept["root"]), self._rows.dtype)
+        _write(kept["root"], self._root)
         self._slots = kept["slots"].tolist()
 
     def add(self, before: Point, after: Point) -> None:
@@ -118,9 +126,11 @@ class Products:
 
         def piece(part: slice) -> Floats:
             root = self._scale(part)
-            np.divide(after.w[part] - before.w[part], root, out=rows[s, part], casting="same_kind")
-            np.multiply(there[part] - here[part], root, out=rows[y, part], casting="same_kind")
-            return np.asarray(rows[s : y + 1, part] @ rows[:used, part].T, float)
+            _write((after.w[part] - before.w[part]) / root, rows[s, part])
+            _write((there[part] - here[part]) * root, rows[y, part])
+            own = [_numbers(rows[slot, part]) for slot in (s, y)]
+            others = (_numbers(row) for row in rows[:used, part])
+            return np.array([[float(one @ other) for one in own] for other in others]).T
 
         products = sum(self.objective.sweep(piece))
         G = self._gram
@@ -154,7 +164,8 @@ class Products:
         def piece(part: slice) -> None:
             root = self._scale(part)
             np.multiply(gradient[part], own * root, out=out[part])
-            out[part] += few @ rows[:used, part]
+            for share, row in zip(few, rows[:used, part], strict=True):
+                out[part] += share * _numbers(row)
             out[part] *= root
 
         self.objective.sweep(piece)
@@ -162,7 +173,7 @@ class Products:
 
     def _scale(self, part: slice) -> Floats:
         """1/√D of a range of weights."""
-        return self._root if len(self._root) == 1 else self._root[part]
+        return _numbers(self._root if len(self._root) == 1 else self._root[part])
 
     def _recursion(self, against: Floats) -> tuple[Floats, float]:
         """−H g as shares of the rows, and of g itself; given their products with g."""
@@ -182,12 +193,28 @@ class Products:
         return np.negative(shares), -float(own)
 
 
-def _root(diagonal: Floats) -> Floats:
-    """1/√D."""
-    return np.asarray(1.0 / np.sqrt(diagonal), np.float32)
+HALF = 16
+"""Bits of the lower half of a float32."""
 
 
-def _products(rows: Floats, gradient: Floats) -> Floats:
+def _write(numbers: Floats, rows: NDArray[Any]) -> None:
+    """Numbers into rows that hold them whole, or their upper halves: rounded to the nearest."""
+    if rows.dtype == np.float32:
+        rows[:] = numbers
+        return
+    bits = np.asarray(numbers, np.float32).view(np.uint32)
+    rows[:] = (bits + np.uint32(1 << HALF - 1)) >> HALF
+
+
+def _numbers(rows: NDArray[Any]) -> Floats:
+    """What ``_write`` wrote, in float32."""
+    if rows.dtype == np.float32:
+        return rows
+    return np.asarray(np.left_shift(rows, HALF, dtype=np.uint32).view(np.float32))
+
+
+def _products(rows: NDArray[Any], gradient: Floats) -> Floats:
     """rows @ gradient; the gradient is scaled, since float32 has few exponents."""
     size = float(np.abs(gradient).max(initial=0.0)) or 1.0
-    return (rows @ (gradient / size).astype(np.float32)).astype(float) * size
+    scaled = (gradient / size).astype(np.float32)
+    return np.array([float(_numbers(row) @ scaled) for row in rows]) * size

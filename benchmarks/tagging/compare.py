@@ -18,7 +18,8 @@ CoNLL-2000 has the 19 templates of CRF++'s chunking example (word and part of sp
 words, four pairs and three triples of parts of speech) and marks for the two ends; the others have the
 default templates for words. Weights for the observed pairs of an attribute and a label, and for all
 transitions; c2 = {C2:g}, C = {C:g}. Seconds from the opening of the text file, one token a line, on: reading,
-attributes, training. Kernels are compiled before, and our processes have tagged a few sentences.
+attributes, training. Kernels are compiled before, and our processes have learned from {data.FEW_SENTENCES}
+sentences and tagged them, so that the kernels are loaded.
   argmax     whole fits, stopping rule included, at the loosest tol found whose result meets the target.
   CRFsuite   through python-crfsuite; a list of strings for each token, with as little Python as we could,
              what depends on one word made once a word, and nothing kept. Its L-BFGS has one thread. It is

@@ -118,7 +118,7 @@ def test_the_diagonal_is_the_variance_at_every_place(loss, values, fold):
             if plan.slot[t] >= 0:
                 slot = layout.bounds[1] + plan.slot[t]
                 right = [path[t - first] == toy.labels[t] for path in toy.paths(last - first)]
-                psi[right, slot] = plan.root[t]
+                psi[right, slot] = plan.root[plan.singles[t]]
         p = softmax(psi @ w + (price if loss == "softmax_margin" else 0.0))
         paths = np.array(toy.paths(last - first)).reshape(len(p), -1)
         for t in range(last - first):
@@ -128,7 +128,7 @@ def test_the_diagonal_is_the_variance_at_every_place(loss, values, fold):
                 expected += toy.weight_of(i) * q * (1 - q) * places
                 if plan.slot[first + t] >= 0 and c == toy.labels[first + t]:
                     slot = layout.bounds[1] + plan.slot[first + t]
-                    square = plan.root[first + t] ** 2
+                    square = plan.root[plan.singles[first + t]] ** 2
                     expected[slot] += toy.weight_of(i) * q * (1 - q) * square
         for t, a, b in product(range(1, last - first), range(3), range(3)):
             q = p[(paths[:, t - 1] == a) & (paths[:, t] == b)].sum()

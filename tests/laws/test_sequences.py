@@ -192,6 +192,25 @@ def solved(F):
     return solution.objective, layout.named(w)
 
 
+def test_pairs_in_halves_lead_to_the_same_optimum(monkeypatch):
+    value, named = solved(case("folded"))
+    monkeypatch.setattr("argmax.solvers.pairs.RANGE", 0)
+    other, short = solved(case("folded"))
+    assert value == pytest.approx(other, rel=1e-10)
+    np.testing.assert_allclose(named["coef"].toarray(), short["coef"].toarray(), atol=1e-5)
+
+
+@pytest.mark.parametrize("precise", [False, True])
+def test_a_solver_works_in_the_numbers_of_the_passes(precise):
+    F = case("folded", precise=precise)
+    report = solvers.Report(tol=1e-4)
+    solution = solvers.LBFGS(warmup=0).minimise(F, np.zeros(F.size), report)
+    assert solution.w.dtype == F.at(solution.w).gradient.dtype == F.dtype
+    assert F.dtype == (np.float64 if precise else np.float32)
+    layout, w = F.problem.pairs.unfolded(solution.w)
+    assert w.dtype == layout.named(w)["coef"].dtype == np.float64
+
+
 def test_folded_attributes_have_the_same_optimum():
     value, named = solved(case("folded"))
     other, plain = solved(case("plain"))

@@ -13,7 +13,7 @@ PACKAGE = ROOT / "argmax"
 
 # Lowest first: a part imports parts of earlier rows, never of its own row or of a later one.
 PIPELINE = (
-    ("errors",),
+    ("errors", "memory"),
     ("records",),
     ("tags",),
     ("kernels",),
@@ -29,7 +29,7 @@ PIPELINE = (
     ("estimators",),
     ("reductions",),
 )
-FOUNDATION = {"errors", "records", "tags", "checks"}
+FOUNDATION = {"errors", "memory", "records", "tags", "checks"}
 ARRAYS = {"calibration", "decisions", "shift", "bounds", "margins", "metrics"}
 FACES = {"plots", "report", "cli"}
 BESIDE = {  # parts beside the pipeline, and what each may import

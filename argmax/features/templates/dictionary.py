@@ -90,7 +90,8 @@ class Dictionary(Keys):
             for layer in (plan.node, plan.edge)
         ]
         whole = Dictionary(known, *chosen)
-        return whole.pruned(), lambda: whole._rows(cells)
+        # Tables are made again where something is looked up: until then they would only take memory.
+        return whole.pruned(), lambda: whole._encoded(cells, *whole._attributes())
 
     def pruned(self) -> Dictionary:
         """Without the tuples and strings that no attribute needs."""
@@ -129,9 +130,13 @@ class Dictionary(Keys):
 
     def _rows(self, cells: Cells) -> Encoded:
         if self._tables is None:
-            sizes = map(self.known.sizes, (self.plan.node, self.plan.edge))
-            self._tables = self.node.tables(next(sizes)), self.edge.tables(next(sizes))
+            self._tables = self._attributes()
         return self._encoded(cells, *self._tables)
+
+    def _attributes(self) -> tuple[Tables, Tables]:
+        """The attribute of each tuple, of tokens and of transitions."""
+        node, edge = (self.known.sizes(layer) for layer in (self.plan.node, self.plan.edge))
+        return self.node.tables(node), self.edge.tables(edge)
 
     def name(self, attribute: int, edge: bool = False) -> str:
         layer, chosen = (self.plan.edge, self.edge) if edge else (self.plan.node, self.node)

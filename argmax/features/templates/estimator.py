@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ... import checks
 from ...errors import InvalidInput, Unsupported
+from ...memory import give_back
 from ...records import Csr, Structures
 from ..tokens import Tokens
 from . import saved
@@ -29,6 +30,9 @@ from .windows import Plan
 
 __all__ = ["Templates"]
 
+
+LEARNED = 60.0
+"""Bytes that learning takes for each token, and does not need any more."""
 
 _counting = threading.Lock()  # a fitted object may be used from many threads
 
@@ -122,6 +126,7 @@ class Templates(BaseEstimator):
         """``fit`` and ``transform``, looking at each token once."""
         tokens = Tokens.of(sequences, columns=self.columns, lengths=lengths)
         rows = self._learn(tokens)
+        give_back(LEARNED * tokens.size)
         return self._structures(tokens, rows())
 
     def _learn(self, tokens: Tokens) -> Callable[[], Encoded]:
