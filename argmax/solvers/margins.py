@@ -274,13 +274,12 @@ class ShardDual:
 
     def sweep(self, climb: Climb, report: Report) -> Ints:
         """Visit whoever is due, and say who that was."""
-        from ..kernels import margins
+        from ..kernels import margins, waiting
 
-        due = np.flatnonzero(self.rest <= 0)
-        self.rest -= 1
-        self._renew_lists(due, climb)
-        order = due[climb.rng.permutation(len(due))]
-        work = self.rows.entries * climb.W.shape[1] * len(due) // max(len(self.c), 1)
+        order = np.empty(len(self.c), np.int64)
+        order = order[: waiting.due(self.rest, climb.rng.randint(2**32, dtype=np.int64), order)]
+        self._renew_lists(order, climb)
+        work = self.rows.entries * climb.W.shape[1] * len(order) // max(len(self.c), 1)
         for piece in _pieces(len(order), work // CHUNK):
             margins.visit(
                 order[piece], *csr_arguments(self.brief), self.q, *self._given(climb), climb.scale,
@@ -288,7 +287,7 @@ class ShardDual:
             )  # fmt: skip
             if report.out_of_time():
                 break
-        return due
+        return order
 
     def _renew_lists(self, due: Ints, climb: Climb) -> None:
         """New lists where they have served, in parts side by side."""
@@ -307,9 +306,9 @@ class ShardDual:
 
     def schedule(self, seen: Ints, least: float) -> None:
         """Those that added less than ``least`` wait, each time twice as long."""
-        longer = np.minimum(2 * self.wait[seen] + 1, LONGEST)
-        self.wait[seen] = np.where(self.gaps[seen] <= least, longer, 0)
-        self.rest[seen] = self.wait[seen]
+        from ..kernels import waiting
+
+        waiting.schedule(seen, self.gaps, least, LONGEST, self.wait, self.rest)
 
     def look(self, climb: Climb) -> tuple[float, float]:
         """Σ ⟨Δ_i, α_i⟩ and the true gap; whoever adds much has waited long enough."""
