@@ -22,29 +22,16 @@ HALVINGS, AGAIN = 8, 16  # of the band; visits without a list until one is tried
 
 
 @inner_kernel
-def enlist(i, g, best, y, band, sum_of_hinges, near, alpha, lists, held, counts, left, terms):
-    """A first list of example i, all of whose labels were looked at: g (K,), the largest of them ``best``.
-
-    ``near`` (K,) is memory for labels. Where too many are within the band it is halved, or there is no list.
-    """
-    top, count, room = max(best, 0.0) if sum_of_hinges else best, 0, lists.shape[1]
-    for k in range(len(g)):  # written in any case, | not or: a branch would often be guessed wrong
-        near[count] = k
-        count += (alpha[i, k] != 0.0) | (g[k] > top - band) | (k == y)
-    for _ in range(HALVINGS):
-        if count <= room:
-            break
-        band *= 0.5
-        wide, count = count, 0
-        for j in range(wide):
-            k = near[j]
-            near[count] = k
-            count += (alpha[i, k] != 0.0) | (g[k] > top - band) | (k == y)
-    counts[i] = count if count <= room else 0
-    for j in range(counts[i]):
-        lists[i, j], held[i, j] = near[j], alpha[i, near[j]]
-    terms[i] = SHORT
-    left[i] = SHORT if count <= room else AGAIN
+def enlist(i, y, alpha, lists, held, counts, left, terms):
+    """The labels of example i that have mass, after all were looked at: ``renew`` makes a list of them."""
+    count, room = 0, lists.shape[1]
+    for k in range(alpha.shape[1]):
+        if alpha[i, k] != 0.0 or k == y:
+            if count < room:
+                lists[i, count], held[i, count] = k, alpha[i, k]
+            count += 1
+    counts[i] = -count if count <= room else 0
+    left[i], terms[i] = AGAIN, SHORT
 
 
 @inner_kernel

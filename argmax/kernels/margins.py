@@ -218,7 +218,7 @@ def _send_for_weights(i, indptr, indices, flat, P, room, lists, count):
 @kernel
 def visit(
     order, indptr, indices, values, step, q, c, y, delta, own, sum_of_hinges, scale, bias, W, alpha, gaps,
-    band, lists, held, counts, left, terms,
+    lists, held, counts, left, terms,
 ):  # fmt: skip
     """Visit the examples in ``order`` once.
 
@@ -227,7 +227,7 @@ def visit(
            row of W is the intercept, else 0.
     Filled W (d [+ 1], P), alpha (n, K), gaps (n,) as they were before each step.
 
-    ``band`` and what follows it are lists of the labels that matter (``label_lists``); L = 0 leaves them out.
+    ``lists`` (n, L) and what follows are the labels that matter (``label_lists``); L = 0 leaves them out.
     """
     K, P, flat, room = alpha.shape[1], W.shape[1], W.ravel(), lists.shape[1]
     base = (len(W) - 1) * P
@@ -319,9 +319,7 @@ def visit(
             if left[i] <= 0 and m < K:
                 expire(i, alpha, lists, held, counts)
             elif left[i] <= 0:
-                enlist(
-                    i, g, best, own_label, band, sum_of_hinges, place, alpha, lists, held, counts, left, terms
-                )  # fmt: skip
+                enlist(i, own_label, alpha, lists, held, counts, left, terms)
 
 
 @kernel

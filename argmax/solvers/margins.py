@@ -283,7 +283,7 @@ class ShardDual:
         for piece in _pieces(len(order), work // CHUNK):
             margins.visit(
                 order[piece], *csr_arguments(self.brief), self.q, *self._given(climb), climb.scale,
-                climb.bias, climb.W, self.alpha, self.gaps, self.band, *self._listed(),
+                climb.bias, climb.W, self.alpha, self.gaps, *self._listed(),
             )  # fmt: skip
             if report.out_of_time():
                 break
