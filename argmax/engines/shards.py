@@ -99,9 +99,16 @@ class Shard:
         """Whether each feature has one owner in the adjoint, instead of each part its own gradient."""
         return self.parts == 0
 
-    def open(self, block: int) -> tuple[Structures, Truth, slice]:
-        """A block: its structures, its truth, and the range of its nodes in the shard."""
-        return self._open(self.blocks[block])
+    def open(self, block: int, end: int | None = None) -> tuple[Structures, Truth, slice]:
+        """Structures and truth of a block, or of all before ``end``; and where its nodes are in the shard."""
+        last = block if end is None else end - 1
+        return self._open((self.blocks[block][0], self.blocks[last][1]))
+
+    def spans(self, part: int, joined: bool) -> list[tuple[int, int]]:
+        """Blocks of a row part, from … to: one by one, or ``joined`` if that is not too much work at once."""
+        first, last = (p * len(self.blocks) // self.parts for p in (part, part + 1))
+        joined = joined and not self.on_disk and self.work // self.parts <= BLOCK_WORK[1]
+        return [(first, last)] if joined else [(block, block + 1) for block in range(first, last)]
 
     def group(self, group: int) -> tuple[Structures, Truth, slice]:
         """The same for a group of blocks: larger pieces for lighter work."""

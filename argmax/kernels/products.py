@@ -24,8 +24,11 @@ __all__ = [
     "csr_scores",
     "csr_squares",
     "dense_adjoint",
+    "dense_gram",
     "dense_scores",
 ]
+
+GRAM_ROWS = 128  # multiplied at once: what is copied of them stays in the second-level cache
 
 
 @kernel
@@ -261,3 +264,29 @@ def dense_adjoint(X, R, G, bias):
                 _dense_adjoint_one(x, d, left, rows, first, residual, P, c + 8, flat, L4)
         elif P - c == 4:
             _dense_adjoint_columns(x, d, rows, first, residual, P, c, flat, L4)
+
+
+@kernel
+def dense_gram(A, B, c, total, sums):
+    """total += Σ_i c_i A_i B_iᵀ. Given A (n, p), B (n, q), c (n,), all of one dtype.
+
+    Filled total (p, q) and, if there is one, sums (p,) += Σ_i c_i A_i. BLAS multiplies, some rows at a time:
+    one call for all of them, because between calls threads queue for the interpreter's lock.
+    """
+    n, p, q = len(A), A.shape[1], B.shape[1]
+    a, b = np.zeros((GRAM_ROWS, p), A.dtype), np.zeros((GRAM_ROWS, q), A.dtype)
+    product = np.empty((p, q), A.dtype)
+    for first in range(0, n, GRAM_ROWS):
+        rows = min(GRAM_ROWS, n - first)
+        a[rows:] = 0.0
+        for i in range(rows):
+            for j in range(p):
+                a[i, j] = c[first + i] * A[first + i, j]
+            for j in range(q):
+                b[i, j] = B[first + i, j]
+            for j in range(len(sums)):
+                sums[j] += a[i, j]
+        np.dot(a.T, b, product)
+        for i in range(p):
+            for j in range(q):
+                total[i, j] += product[i, j]

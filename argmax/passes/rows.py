@@ -45,9 +45,8 @@ __all__ = [
 ]
 
 
-GRAM_ROWS, GRAM_TILES = 128, 7
-"""Rows multiplied at once into a Gram matrix; and the tiles on a side: 7 · 8 / 2 of them are two rounds of
-sixteen threads, hardly a thread idle."""
+GRAM_TILES = 7
+"""Tiles on a side of a Gram matrix: 7 · 8 / 2 of them are two rounds of sixteen threads, hardly one idle."""
 
 
 PIECES = 16
@@ -111,17 +110,18 @@ def _evaluate_fused(
     kept: Floats,
     seldom: bool,
 ) -> Sums:
-    """``evaluate`` by one kernel call a block, or two sweeps where columns have owners.
+    """``evaluate`` by one kernel call a part or block, or two sweeps where columns have owners.
 
     ``ready`` says that ``kept`` already holds the scores.
     """
     from ..kernels import fused
 
     layout, d = problem.full, problem.full.features
-    blocks, parts, sparse = len(shard.blocks), shard.parts, shard.sparse
+    blocks, sparse = len(shard.blocks), shard.sparse
+    exact = sparse or weights.W.dtype == np.float64
 
-    def arguments(block: int) -> tuple[Any, ...]:
-        rows, labels, weight, nodes = _answered(shard, block)
+    def arguments(block: int, end: int) -> tuple[Any, ...]:
+        rows, labels, weight, nodes = _answered(shard, block, end)
         return (*rows, weights.W, weights.b, labels, weight, ready, kept[nodes])
 
     def gradient_of(out: Floats) -> tuple[Floats, Floats]:
@@ -132,11 +132,11 @@ def _evaluate_fused(
         value, gradient = 0.0, private[p]
         gradient[:] = 0.0
         table, bias = gradient_of(gradient)
-        for block in range(p * blocks // parts, (p + 1) * blocks // parts):
-            given = arguments(block)
+        for span in shard.spans(p, joined=exact):
+            given = arguments(*span)
             if sparse:
                 value += fused.csr_log(*given, table, bias)
-            elif weights.W.dtype == table.dtype:
+            elif exact:
                 value += fused.dense_log(*given, table, bias)
             else:  # float32 products: a block at a time, then added up in float64
                 small = np.zeros(table.shape, weights.W.dtype)
@@ -146,14 +146,14 @@ def _evaluate_fused(
 
     if not shard.by_columns:
         private = shard.private_gradients()
-        return _sum_parts(crew.run(part, parts), private)
+        return _sum_parts(crew.run(part, shard.parts), private)
     residual = shard.padded_residual(layout.width)
     wide = layout.columns if layout.intercept else 0
 
     def rows_of(block: int) -> tuple[float, Floats]:
         bias = np.zeros(wide)
-        nodes = _answered(shard, block)[-1]
-        return fused.csr_residuals(*arguments(block), residual[nodes], bias), bias
+        nodes = _answered(shard, block, block + 1)[-1]
+        return fused.csr_residuals(*arguments(block, block + 1), residual[nodes], bias), bias
 
     pieces = crew.run(rows_of, blocks)
     gradient = _columns(shard, crew, problem, residual, seldom)
@@ -162,20 +162,20 @@ def _evaluate_fused(
     return {"value": sum(value for value, _ in pieces), "gradient": gradient}
 
 
-def _answered(shard: Shard, block: int) -> tuple[tuple[Any, ...], Any, Floats, slice]:
-    """Of a block what a kernel takes: its rows, labels and weights; and where its nodes are.
+def _answered(shard: Shard, block: int, end: int) -> tuple[tuple[Any, ...], Any, Floats, slice]:
+    """Of some blocks what a kernel takes: their rows, labels and weights; and where their nodes are.
 
     Kept at the shard where it is in memory: while one thread gathers them, the others wait for the
     interpreter's lock, and a pass may last no longer than a few milliseconds.
     """
 
     def make() -> tuple[tuple[Any, ...], Any, Floats, slice]:
-        structures, truth, nodes = shard.open(block)
+        structures, truth, nodes = shard.open(block, end)
         rows = structures.rows
         given = csr_arguments(rows) if isinstance(rows, Csr) else (rows,)
         return given, truth.labels, _weight_or_one(truth.weight), nodes
 
-    return make() if shard.on_disk else shard.made(("answered", block), make)
+    return make() if shard.on_disk else shard.made(("answered", block, end), make)
 
 
 def curvature(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, direction: Floats) -> Sums:
@@ -353,13 +353,22 @@ def gram(
 
     def owner(i: int) -> None:
         (low, high), (left, right) = tiles[i]
-        for first in range(0, len(sample), GRAM_ROWS):
-            some = slice(first, first + GRAM_ROWS)
-            weighted = sample[some, low:high] * c[some, None]
-            with np.errstate(over="ignore"):  # whoever asks for float32 looks
-                total[low:high, left:right] += weighted.T @ sample[some, left:right]
-            if layout.intercept and left == 0:
-                total[d, low:high] += weighted.sum(axis=0)
+        first, second, tile = (
+            sample[:, low:high],
+            sample[:, left:right],
+            total[low:high, left:right],
+        )
+        sums = total[d, low:high] if layout.intercept and left == 0 else total[0, :0]
+        if layout.compiled:
+            from ..kernels import products
+
+            products.dense_gram(first, second, c, tile, sums)
+            return
+        weighted = first * c[:, None]
+        with np.errstate(over="ignore"):  # whoever asks for float32 looks
+            tile += weighted.T @ second
+        if len(sums):
+            sums += weighted.sum(axis=0)
 
     crew.run(owner, len(tiles))
     if layout.intercept:

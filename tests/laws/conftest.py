@@ -2,7 +2,6 @@
 
 import pytest
 
-from argmax import passes
 from argmax.engines import shards as shard_sizes
 
 
@@ -10,7 +9,6 @@ from argmax.engines import shards as shard_sizes
 def many_pieces(monkeypatch):
     """Work for seven threads from small data: many blocks, many chunks."""
     monkeypatch.setattr(shard_sizes, "BLOCK_WORK", (500, 8000))
-    monkeypatch.setattr(passes.rows, "GRAM_ROWS", 16)
 
 
 @pytest.fixture(params=["parts", "columns"])

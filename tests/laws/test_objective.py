@@ -88,7 +88,6 @@ def test_the_full_hessian_gives_the_same_products(options, many_blocks):
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_gram_matrix_is_the_sum_of_squares(k, intercept, threads, monkeypatch):
     """½ Σ s_i x̃ x̃ᵀ, halved again for two classes: the Böhning bound; its diagonal by another way."""
-    monkeypatch.setattr(passes.rows, "GRAM_ROWS", 16)
     objective = problems.classes(k=k, intercept=intercept, weighted=True, threads=threads, d=7)
     point, shard = objective.at(np.zeros(objective.size)), objective.shards[0]
     X, s = shard.structures.rows, shard.truth.weight
