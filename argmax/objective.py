@@ -216,8 +216,14 @@ class Objective:
 
     def norms(self, shard: Shard) -> Floats:
         """``Full.norms`` of the examples of a shard; computed once, for whoever asks."""
-        norms = self.problem.full.norms
-        return np.asarray(shard.made("norms", lambda: norms(shard.structures)))
+
+        def group(i: int) -> Floats:
+            return self.problem.full.norms(shard.group(i)[0])
+
+        def make() -> Floats:
+            return np.concatenate(self.engine.share(group, len(shard.groups)))
+
+        return np.asarray(shard.made("norms", make))
 
     def bound(self, w: Floats) -> Floats:
         """A copy of w that is zero where nothing is penalised, in float64."""

@@ -341,13 +341,17 @@ def look(
 
 
 @kernel
-def accumulate(indptr, indices, values, step, c, y, sum_of_hinges, scale, bias, W, alpha):
-    """W += scale Σ_i x_i (c_i e_y − α_i)ᵀ, the rows that add nothing passed over; Weston–Watkins has no c."""
-    n, K = alpha.shape
-    P, flat = W.shape[1], W.ravel()
+def accumulate(
+    first, last, indptr, indices, values, step, c, y, sum_of_hinges, scale, bias, W, alpha
+):  # fmt: skip
+    """W += scale Σ_i x_i (c_i e_y − α_i)ᵀ over examples first … last−1, those that add nothing passed over.
+
+    Weston–Watkins has no c.
+    """
+    K, P, flat = alpha.shape[1], W.shape[1], W.ravel()
     base = (len(W) - 1) * P
     row = np.zeros(P)
-    for i in range(n):
+    for i in range(first, last):
         some = False
         for k in range(K):
             row[k] = -scale * alpha[i, k]

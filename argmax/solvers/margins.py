@@ -8,6 +8,11 @@ the gap F(w) − D(α). Those that add little wait, twice as long each time: tha
 is ever left out for good. When what was seen adds up to little enough, w(α) is summed anew and a pass over
 the data, with nothing moved, gives the true gap: it alone is reported, and decides.
 
+w(α) goes to and fro from sweep to sweep, and F has corners: near the end the mean w̄ of w after the last
+sweeps is nearer to the least F, by a third. It is looked at as well, and is the answer where it is better:
+
+    F(w̄) − D(α) = ½ ‖w̄ − w(α)‖² + Σ_i what example i adds to the gap at w̄
+
 α / c stays feasible when C or the weights change, so a path of C and a warm start begin where the last fit
 ended. The intercept is the weight of a column of ones, penalised as all others.
 """
@@ -30,7 +35,7 @@ from .report import Report, Values
 
 __all__ = ["Climb", "as_sparse", "climb"]
 
-PATIENCE = 20
+PATIENCE = 40
 """Passes after which progress is reported even if the end is not near. Not seconds: a look sums w anew and
 wakes examples, and the clock must not decide about bits."""
 
@@ -40,8 +45,9 @@ CHUNK = 2_000_000
 ROWS = 2048
 """Dense rows that are compressed at a time."""
 
-LONGEST = 10
-"""Sweeps that an example waits at most."""
+SHORT, LONG = 10, 63
+"""Sweeps that an example waits at most: more where few do not wait, so that those who only come to be looked
+at are not most of a sweep. And few where examples keep lists of labels, which may miss one."""
 
 SHARE = 2.0
 """An example that adds less than this times the mean gap waits."""
@@ -54,6 +60,22 @@ RENEWED = 512
 
 BAND = 0.04
 """A label matters if its score is within so much of the best one, in units of the largest cost."""
+
+NEAR = 3.0
+"""Sweeps are averaged from an estimate of so many times what is wanted on."""
+
+FORGET = 0.12
+"""What the mean over sweeps forgets with each, once it has seen some."""
+
+EASED, CAREFUL = 1.3, 0.95
+"""The gap at the mean is smaller than the one that visits see: so much earlier the first look is taken. And
+after one that came too early, the next is expected at so much of where the gap would be small enough."""
+
+MUCH = 2**20
+"""Weights that are averaged in one piece of work."""
+
+PARTS = 8
+"""Row parts at most that sum w(α) side by side, each in a table of its own."""
 
 PRECISE = 5e-7
 """Below this ``tol`` visits work in float64."""
@@ -72,23 +94,27 @@ def climb(
     precise = objective.small or report.tol < PRECISE or bool(kept.get("precise", False))
     ascent = Climb(objective, seed, state, kept, precise)
     target = report.tol * objective.zero
-    wanted, told = kept.get("wanted", target), ascent.visited
-    gap = kept.get("gap", np.inf)
+    wanted = kept.get("wanted", target if objective.small else EASED * target)
+    gap, told = kept.get("gap", np.inf), ascent.visited
 
     def keep() -> Values:
         return {"wanted": wanted, "gap": gap, **ascent.values()}
 
     while True:
         estimate = ascent.sweep(report)
-        if objective.small and ascent.rounds % faces.SWEEPS == 0:
-            faces.solve(ascent)
+        if objective.small:
+            if ascent.rounds % faces.SWEEPS == 0:
+                faces.solve(ascent)
+        elif estimate <= NEAR * wanted:
+            ascent.average()
         near, last = estimate <= wanted, ascent.passes >= report.max_iter
         due = near or last or report.out_of_time()
         if not due and ascent.visited - told < PATIENCE * ascent.examples:
             continue
         before, (dual, gap) = gap, ascent.look()
         over = gap <= target
-        wanted = 0.5 * estimate if near and not over else wanted
+        if near and not over:
+            wanted = estimate * float(np.clip(CAREFUL * target / gap, 0.5, CAREFUL))
         if not due and gap > STALLED * before:
             ascent.sharpen()
         passes, told = ascent.passes - report.passes, ascent.visited
@@ -104,7 +130,7 @@ def climb(
 
 @final
 class Climb:
-    """The running variables: w as a table, and α of every shard."""
+    """The running variables: w as a table, its mean over sweeps, and α of every shard."""
 
     def __init__(
         self,
@@ -133,11 +159,14 @@ class Climb:
         # Visits are bound by memory: they work on copies in float32, unless its noise would be felt.
         self.exact = np.zeros(shape)
         self.W = self.exact if precise else np.zeros(shape, np.float32)
+        self.mean, self.averaged = self.W[:0], 0
+        self.answer = self.exact
         if kept:
             self.rng.set_state(("MT19937", kept["rng"], kept["position"]))
             for i, data in enumerate(self.data):
                 data.restore({name: kept[f"{name}{i}"] for name in data.values()})
             self.W[:] = kept["W"]
+            self.mean, self.averaged = kept.get("mean", self.mean).copy(), kept.get("averaged", 0)
             self.rounds, self.visited = kept["rounds"], kept["visited"]
         else:
             self.rebuild()
@@ -153,6 +182,23 @@ class Climb:
             data.schedule(rows, least)
         return estimate
 
+    def average(self) -> None:
+        """Take w as it is after this sweep into the mean."""
+        from ..kernels import vectors
+
+        self.averaged += 1
+        if self.averaged == 1:
+            self.mean = self.W.copy()
+            return
+        share = self.mean.dtype.type(max(FORGET, 1.0 / self.averaged))
+        mean, w = self.mean.ravel(), self.W.ravel()
+        parts = _pieces(len(w), len(w) // MUCH)
+
+        def piece(i: int) -> None:
+            vectors.combine(1 - share, mean[parts[i]], share, w[parts[i]], mean[parts[i]])
+
+        self.share(piece, len(parts))
+
     @property
     def examples(self) -> int:
         """n."""
@@ -164,14 +210,23 @@ class Climb:
         return -(-self.visited // self.examples)
 
     def look(self) -> tuple[float, float]:
-        """D and the true gap at w(α), which is summed anew."""
+        """D and the true gap of the ``answer``: w(α), which is summed anew, or the mean if it is better."""
         self.rebuild()
         gain, gap = np.sum([data.look(self) for data in self.data], axis=0)
+        self.answer = self.exact
+        if self.averaged:
+            mean = self.mean.astype(float, copy=False)
+            apart = (mean - self.exact).ravel()
+            there = 0.5 * float(apart @ apart) / self.scale
+            there += sum(data.gap_at(mean, self) for data in self.data)
+            if there < gap:
+                gap, self.answer = there, mean
         return float(gain) - 0.5 * self.square(), float(gap)
 
     def sharpen(self) -> None:
         """From here on visits work in float64."""
         self.precise, self.W = True, self.exact
+        self.mean = self.mean.astype(float)
         for data in self.data:
             data.brief = data.rows
 
@@ -188,13 +243,13 @@ class Climb:
         self.W[:] = self.exact
 
     def w(self) -> Floats:
-        """A flat copy of w."""
+        """The answer of the last look, as a flat copy."""
         w = np.zeros(self.layout.size)
         table = self.layout.matrix(w)
         if self.two:
-            table[:, 0] = self.exact[:, 1] - self.exact[:, 0]
+            table[:, 0] = self.answer[:, 1] - self.answer[:, 0]
         else:
-            table[:] = self.exact
+            table[:] = self.answer
         return w
 
     def state(self) -> dict[str, Any]:
@@ -204,9 +259,10 @@ class Climb:
         """For a snapshot: copies, because sweeps work in place."""
         _, keys, position, _, _ = self.rng.get_state()
         kept = {f"{n}{i}": v for i, data in enumerate(self.data) for n, v in data.values().items()}
-        arrays = {"W": self.W, "rng": keys, **kept}
+        arrays = {"W": self.W, "mean": self.mean, "rng": keys, **kept}
         counts = {
             "position": position,
+            "averaged": self.averaged,
             "rounds": self.rounds,
             "visited": self.visited,
             "precise": int(self.precise),
@@ -267,10 +323,19 @@ class ShardDual:
     def add_to(self, climb: Climb) -> None:
         from ..kernels import margins
 
-        margins.accumulate(
-            *csr_arguments(self.rows), self.c, self.labels, climb.sum_of_hinges, climb.scale, climb.bias,
-            climb.exact, self.alpha,
-        )  # fmt: skip
+        # Where a table is small against the rows; else filling and adding it would take longer.
+        parts = _pieces(len(self.c), min(PARTS, self.rows.entries // (4 * climb.exact.size)))
+        tables = [climb.exact, *(np.zeros_like(climb.exact) for _ in parts[1:])]
+
+        def add(i: int) -> None:
+            margins.accumulate(
+                parts[i].start, parts[i].stop, *csr_arguments(self.rows), self.c, self.labels,
+                climb.sum_of_hinges, climb.scale, climb.bias, tables[i], self.alpha,
+            )  # fmt: skip
+
+        climb.share(add, len(parts))
+        for table in tables[1:]:
+            climb.exact += table
 
     def sweep(self, climb: Climb, report: Report) -> Ints:
         """Visit whoever is due, and say who that was."""
@@ -308,26 +373,38 @@ class ShardDual:
         """Those that added less than ``least`` wait, each time twice as long."""
         from ..kernels import waiting
 
-        waiting.schedule(seen, self.gaps, least, LONGEST, self.wait, self.rest)
+        active = len(self.wait) - int(np.count_nonzero(self.wait))
+        rare = len(self.wait) // max(active, 1) if self.lists.shape[1] == 0 else 0
+        longest = min(max(rare, SHORT), LONG)
+        waiting.schedule(seen, self.gaps, least, longest, self.wait, self.rest)
 
     def look(self, climb: Climb) -> tuple[float, float]:
-        """Σ ⟨Δ_i, α_i⟩ and the true gap; whoever adds much has waited long enough."""
+        """Σ ⟨Δ_i, α_i⟩ and the true gap at w(α); whoever adds much has waited long enough."""
+        gain = self._fill_gaps(climb.exact, climb, self.gaps)
+        gap = float(self.gaps.sum())
+        large = self.gaps > SHARE * gap / len(self.c)
+        self.wait[large] = self.rest[large] = 0
+        return gain, gap
+
+    def gap_at(self, table: Floats, climb: Climb) -> float:
+        """What all examples add to the gap at another w."""
+        gaps = np.empty(len(self.c))
+        self._fill_gaps(table, climb, gaps)
+        return float(gaps.sum())
+
+    def _fill_gaps(self, table: Floats, climb: Climb, gaps: Floats) -> float:
         from ..kernels import margins
 
-        n, work = len(self.c), self.rows.entries * climb.W.shape[1]
-        parts = _pieces(n, work // CHUNK)
+        parts = _pieces(len(self.c), self.rows.entries * table.shape[1] // CHUNK)
 
         def piece(i: int) -> float:
             gain: float = margins.look(
                 parts[i].start, parts[i].stop, *csr_arguments(self.rows), *self._given(climb), climb.bias,
-                climb.exact, self.alpha, self.gaps,
+                table, self.alpha, gaps,
             )  # fmt: skip
             return gain
 
-        gain, gap = sum(climb.share(piece, len(parts))), float(self.gaps.sum())
-        large = self.gaps > SHARE * gap / n
-        self.wait[large] = self.rest[large] = 0
-        return gain, gap
+        return float(sum(climb.share(piece, len(parts))))
 
     def values(self) -> Values:
         return {

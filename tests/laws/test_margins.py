@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 from argmax import LinearClassifier, MulticlassSVM, SoftmaxRegression, costs
 from argmax.engines import Threads
 from argmax.errors import NotSeparable
-from argmax.solvers import Auto, Dual, Report, Smoothing
+from argmax.solvers import Auto, Dual, Report, Smoothing, margins
 from argmax.solvers.margins import Climb, as_sparse
 from tests.laws import problems
 from tests.naive import box_step, simplex_step
@@ -329,6 +329,55 @@ def test_visits_in_float32_that_stall_go_on_in_float64(loss, monkeypatch):
     solution = LinearClassifier(loss, solver="dual", tol=1e-10, max_iter=5000).fit(X, y).solution_
     assert solution.status == "converged"
     assert solution.gap <= 1e-10 * len(y) * (1 if loss == "hinge" else 59)
+
+
+# The mean over sweeps
+
+
+@both_hinges
+@pytest.mark.parametrize("k", [2, 3, 60])
+@pytest.mark.parametrize("precise", [True, False])
+def test_the_gap_at_the_mean_is_true(loss, k, precise):
+    """F(w̄) − D(α), by the formula and by what F is there; the answer is never worse than w(α)."""
+    objective = problems.classes("csr", 90, 6, k, compiled=True, weighted=True, loss=loss, C=0.3)
+    climb, report = Climb(objective, 0, None, {}, precise), Report()
+    chosen = set()
+    for _ in range(12):
+        climb.sweep(report)
+        climb.average()
+        dual, gap = climb.look()
+        chosen.add(climb.answer is climb.exact)
+        assert objective.at(climb.w()).value - dual == pytest.approx(gap, rel=1e-6, abs=1e-9)
+        climb.answer = climb.exact
+        assert objective.at(climb.w()).value - dual >= gap - 1e-9
+    assert False in chosen
+
+
+def test_the_mean_is_that_of_the_first_sweeps_and_then_forgets():
+    objective = problems.classes("csr", 90, 6, 3, compiled=True, loss="hinge", C=0.3)
+    climb, report, seen = Climb(objective, 0, None, {}, True), Report(), []
+    for _ in range(30):
+        climb.sweep(report)
+        climb.average()
+        seen.append(climb.W.copy())
+        if len(seen) == 5:
+            np.testing.assert_allclose(climb.mean, np.mean(seen, axis=0), atol=1e-12)
+    expected = np.mean(seen[:8], axis=0)
+    for w in seen[8:]:
+        expected += margins.FORGET * (w - expected)
+    np.testing.assert_allclose(climb.mean, expected, atol=1e-12)
+
+
+@both_hinges
+def test_averaging_reaches_the_same_gap_with_fewer_visits(loss, monkeypatch):
+    X, y = words(n=2000, k=20)
+    needed = []
+    for near in (margins.NEAR, 0.0):
+        monkeypatch.setattr(margins, "NEAR", near)
+        solution = LinearClassifier(loss, C=0.1, solver="dual", tol=1e-4).fit(X, y).solution_
+        assert solution.status == "converged"
+        needed.append(solution.passes)
+    assert needed[0] < needed[1]
 
 
 # Threads, and rows that are dense
