@@ -12,6 +12,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
@@ -205,16 +206,17 @@ class Side:
     """
 
     def __init__(self, prepare: Callable[..., None], *arguments: Any) -> None:
-        self._pool = get_context("spawn").Pool(1, prepare, arguments)
+        # Not multiprocessing.Pool, which starts a process that cannot be prepared again and again.
+        self._pool = ProcessPoolExecutor(1, get_context("spawn"), prepare, arguments)
 
     def ask(self, what: Callable[..., Any], *arguments: Any) -> Any:
-        return self._pool.apply(what, arguments)
+        return self._pool.submit(what, *arguments).result()
 
     def __enter__(self) -> Side:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.terminate()
+        self._pool.shutdown(cancel_futures=True)
 
 
 def child_environment(threads: int, **more: str) -> dict[str, str]:
