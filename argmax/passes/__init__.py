@@ -7,8 +7,8 @@
     conjugate   scale      the dual value of the residuals
     diagonal    w          about the second derivatives by single weights
 
-``rows`` has them for weights of every feature and label, ``graphs`` for those of nodes and edges,
-``sequences`` for attribute–label pairs: this file asks one of the three.
+``rows`` and ``curvatures`` have them for weights of every feature and label, ``graphs`` for those of nodes
+and edges, ``sequences`` for attribute–label pairs: this file asks one of them.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from typing import Any
 from ..engines import Crew, Shard, Stamp
 from ..engines.base import Sums
 from ..layouts import Full, Linked
-from . import graphs, rows
+from . import curvatures, graphs, rows
+from .curvatures import curvature, gram, hessian
 from .problem import Problem
-from .rows import curvature, gram, hessian, outputs, shifted
+from .rows import outputs, shifted
 
 __all__ = [
     "Problem",
@@ -47,6 +48,10 @@ def _of(problem: Problem) -> Any:
     from . import sequences  # which imports kernels: nothing that classifiers should wait for
 
     return sequences
+
+
+def _curved(problem: Problem) -> Any:
+    return curvatures if isinstance(problem.layout, Full) else _of(problem)
 
 
 def evaluate(
@@ -76,13 +81,13 @@ def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: f
 
 def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: bool) -> Sums:
     """{"diagonal"} of Σ s_i loss_i'' at w, of single features or pairs, or of its bound unless ``mean``."""
-    sums: Sums = _of(problem).diagonal(shard, crew, problem, stamp, mean)
+    sums: Sums = _curved(problem).diagonal(shard, crew, problem, stamp, mean)
     return sums
 
 
 def has_diagonal(problem: Problem) -> bool:
     """Whether ``diagonal`` can be asked for."""
-    return bool(_of(problem).has_diagonal(problem))
+    return bool(_curved(problem).has_diagonal(problem))
 
 
 def direction(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp) -> Sums:
