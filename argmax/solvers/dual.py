@@ -34,7 +34,8 @@ from ..records import Floats, Solution
 from ..spaces import Classes
 from .base import Solver, resume
 from .hard_margin import soft, widest
-from .margins import as_sparse, climb
+from .margin_rows import as_sparse
+from .margins import climb
 from .newton_cg import polish
 from .report import Report, Snapshot, Values
 

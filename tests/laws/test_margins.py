@@ -18,7 +18,8 @@ from argmax import LinearClassifier, MulticlassSVM, SoftmaxRegression, costs
 from argmax.engines import Threads
 from argmax.errors import NotSeparable
 from argmax.solvers import Auto, Dual, Report, Smoothing, margins
-from argmax.solvers.margins import Climb, as_sparse
+from argmax.solvers.margin_rows import as_sparse
+from argmax.solvers.margins import Climb
 from tests.laws import problems
 from tests.naive import box_step, simplex_step
 
@@ -315,7 +316,7 @@ def test_lists_of_labels_lead_to_the_same_optimum(loss, monkeypatch):
     X, y = words(n=500, k=60)
     found = []
     for many in (48, 1000):
-        monkeypatch.setattr("argmax.solvers.margins.MANY", many)
+        monkeypatch.setattr("argmax.solvers.margin_rows.MANY", many)
         solution = LinearClassifier(loss, solver="dual", tol=1e-6).fit(X, y).solution_
         assert solution.status == "converged"
         found.append(solution.objective)
@@ -386,9 +387,9 @@ def test_averaging_reaches_the_same_gap_with_fewer_visits(loss, monkeypatch):
 @both_hinges
 @pytest.mark.parametrize("k", [3, 60])
 def test_threads_change_no_bits(loss, k, monkeypatch):
-    monkeypatch.setattr("argmax.solvers.margins.CHUNK", 1000)
-    monkeypatch.setattr("argmax.solvers.margins.ROWS", 64)
-    monkeypatch.setattr("argmax.solvers.margins.RENEWED", 16)
+    monkeypatch.setattr("argmax.solvers.margin_rows.CHUNK", 1000)
+    monkeypatch.setattr("argmax.solvers.margin_rows.ROWS", 64)
+    monkeypatch.setattr("argmax.solvers.margin_rows.RENEWED", 16)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 20)) * (rng.random((300, 20)) < 0.3)
     y = np.r_[np.arange(k), rng.integers(0, k, 300 - k)]
@@ -404,7 +405,7 @@ def test_threads_change_no_bits(loss, k, monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 4), (200, 7)])
 def test_dense_rows_are_compressed_as_scipy_does(dtype, shape, monkeypatch):
-    monkeypatch.setattr("argmax.solvers.margins.ROWS", 64)
+    monkeypatch.setattr("argmax.solvers.margin_rows.ROWS", 64)
     rng = np.random.default_rng(0)
     X = (rng.integers(-2, 3, shape) * (rng.random(shape) < 0.5)).astype(dtype)
     X[:1, :1] = np.nan  # not zero either
