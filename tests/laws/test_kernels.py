@@ -99,6 +99,20 @@ def test_dense_adjoint(m, n, d, kind, tol):
     same(products.dense_adjoint, naive.dense_adjoint, X, R, G, b, tol=tol)
 
 
+@pytest.mark.parametrize("n", [0, 1, 127, 128, 129, 400])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(("kind", "tol"), [(np.float32, 1e-5), (np.float64, 1e-12)])
+def test_dense_gram(n, intercept, kind, tol):
+    """Chunks of 128 rows, the last one not full; what is there already stays."""
+    rng = np.random.default_rng(n)
+    X, c = rng.normal(size=(n, 9)).astype(kind), rng.random(n).astype(kind)
+    total, sums = np.ones((4, 5), kind), np.ones(4 if intercept else 0, kind)
+    products.dense_gram(X[:, 5:], X[:, :5], c, total, sums)
+    expected = (X[:, 5:] * c[:, None]).astype(float)
+    np.testing.assert_allclose(total, 1 + expected.T @ X[:, :5], rtol=tol, atol=40 * tol)
+    np.testing.assert_allclose(sums, 1 + expected.sum(axis=0)[: len(sums)], rtol=tol, atol=40 * tol)
+
+
 @pytest.mark.parametrize("m", WIDTHS)
 @pytest.mark.parametrize("values", [True, False])
 def test_gather_and_scatter(m, values):

@@ -86,9 +86,12 @@ def test_the_full_hessian_gives_the_same_products(options, many_blocks):
 @pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_the_gram_matrix_is_the_sum_of_squares(k, intercept, threads, monkeypatch):
+@pytest.mark.parametrize("d", [7, 150], ids=["a tile", "tiles"])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_gram_matrix_is_the_sum_of_squares(k, intercept, threads, d, compiled):
     """½ Σ s_i x̃ x̃ᵀ, halved again for two classes: the Böhning bound; its diagonal by another way."""
-    objective = problems.classes(k=k, intercept=intercept, weighted=True, threads=threads, d=7)
+    options = {"k": k, "intercept": intercept, "threads": threads, "d": d, "compiled": compiled}
+    objective = problems.classes(n=300, weighted=True, **options)
     point, shard = objective.at(np.zeros(objective.size)), objective.shards[0]
     X, s = shard.structures.rows, shard.truth.weight
     X = np.hstack([X, np.ones((len(X), 1))]) if intercept else X
