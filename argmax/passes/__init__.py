@@ -50,7 +50,7 @@ def _of(problem: Problem) -> Any:
     return sequences
 
 
-def _curved(problem: Problem) -> Any:
+def _of_second_order(problem: Problem) -> Any:
     return curvatures if isinstance(problem.layout, Full) else _of(problem)
 
 
@@ -81,13 +81,13 @@ def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: f
 
 def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: bool) -> Sums:
     """{"diagonal"} of Σ s_i loss_i'' at w, of single features or pairs, or of its bound unless ``mean``."""
-    sums: Sums = _curved(problem).diagonal(shard, crew, problem, stamp, mean)
+    sums: Sums = _of_second_order(problem).diagonal(shard, crew, problem, stamp, mean)
     return sums
 
 
 def has_diagonal(problem: Problem) -> bool:
     """Whether ``diagonal`` can be asked for."""
-    return bool(_curved(problem).has_diagonal(problem))
+    return bool(_of_second_order(problem).has_diagonal(problem))
 
 
 def direction(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp) -> Sums:

@@ -83,20 +83,20 @@ def adjoint(
     """Σ over blocks of value and Ψᵀ residual, in an order that the data alone decides."""
     if shard.by_columns:
         return _adjoint_by_columns(shard, crew, problem, block_residual, seldom)
-    layout, blocks, parts = problem.full, len(shard.blocks), shard.parts
+    layout = problem.full
     private = shard.private_gradients()
 
     def part(p: int) -> float:
         value, gradient = 0.0, private[p]
         gradient[:] = 0.0
-        for block in range(p * blocks // parts, (p + 1) * blocks // parts):
-            opened = shard.open(block)
+        for span in shard.spans(p, joined=False):
+            opened = shard.open(*span)
             more, residual = block_residual(*opened)
             layout.adjoint(opened[0], residual, gradient)
             value += more
         return value
 
-    return sum_parts(crew.run(part, parts), private)
+    return sum_parts(crew.run(part, shard.parts), private)
 
 
 def sum_parts(values: list[float], private: Floats) -> Sums:
