@@ -1,9 +1,11 @@
-"""Second derivatives over the rows of a shard: Hessian products, Gram matrices, diagonals.
+"""Second derivatives over the rows of a shard.
 
-curvature   v          Σ Ψᵀ H_i Ψ v, from the scores left behind
-gram        w          Σ c_i x̃ x̃ᵀ, for a preconditioner that all labels share
-diagonal    w          its diagonal, for many features
-hessian     w          all of it, for few weights
+    curvature   v          Σ Ψᵀ H_i Ψ v: a Hessian product
+    gram        w          Σ c_i x̃ x̃ᵀ, for a preconditioner that all labels share
+    diagonal    w          its diagonal, for many features
+    hessian     w          all of it, for few weights
+
+They start from the scores that ``rows.evaluate`` left behind, or compute them anew.
 """
 
 from __future__ import annotations
