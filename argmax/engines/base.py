@@ -22,6 +22,10 @@ class Crew(Protocol):
         """[piece(0), …, piece(count − 1)], computed in any order, returned in this one."""
         ...
 
+    def together(self, work: Callable[[int], Any]) -> None:
+        """Have all n threads do ``work(n)``, a kernel inside which they take turns (``kernels.turns``)."""
+        ...
+
 
 Task = Callable[..., Sums]
 
@@ -47,6 +51,10 @@ class Engine(ABC):
     def share(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         """[piece(0), …, piece(count − 1)] in this process: arithmetic on weights, not on examples."""
         return [piece(i) for i in range(count)]
+
+    def together(self, work: Callable[[int], Any]) -> None:
+        """Have all n threads of this process do ``work(n)``, as ``Crew.together``."""
+        work(1)
 
     @abstractmethod
     def collect(self, X: Any, y: Any, sample_weight: Any) -> Examples | None:

@@ -13,7 +13,7 @@ import numpy as np
 from ..kernels import compiled
 from ..layouts import Layout, as_matrix, csr_arguments
 from ..records import Csr, Floats, Ints, Rows, Structures, Truth
-from .columns import columns_on_disk
+from .columns import columns_on_disk, split
 from .files import Scratch
 from .reading import Reading
 from .slots import Slots
@@ -150,6 +150,13 @@ class Shard:
         if name not in self._made:
             self._made[name] = make()
         return self._made[name]
+
+    def splits(self, run: Run) -> Ints | None:
+        """``columns.split`` of the sparse rows, once."""
+        rows = self.structures.rows
+        assert isinstance(rows, Csr)
+        found: Ints | None = self.made("splits", lambda: split(rows, run))
+        return found
 
     def forget_entries(self) -> None:
         """Let go of the entries of sparse rows in memory: what was made of them is all that is asked for.

@@ -94,6 +94,10 @@ class Threads(Engine):
     def share(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         return self.run(piece, count)
 
+    def together(self, work: Callable[[int], Any]) -> None:
+        n = 1 if self._pool is None else self.n
+        self.run(lambda _: work(n), n)
+
     def collect(self, X: Any, y: Any, sample_weight: Any) -> Examples | None:
         return None
 

@@ -4,7 +4,14 @@ import numpy as np
 
 from .compile import kernel
 
-__all__ = ["compress", "count_columns", "count_entries", "has_duplicates", "transpose"]
+__all__ = [
+    "compress",
+    "count_columns",
+    "count_entries",
+    "has_duplicates",
+    "split_rows",
+    "transpose",
+]
 
 
 @kernel
@@ -41,6 +48,26 @@ def compress(X, indptr, indices, values):
             indices[at], values[at] = j, X[i, j]
             at += X[i, j] != 0.0
             j += 1
+
+
+@kernel
+def split_rows(indptr, indices, edges, splits):
+    """Where each row enters each range of features; returns whether indices ascend in every row.
+
+    Given  indptr (R+1,), indices; edges (T−1,), features at which ranges 1, 2, … begin.
+    Filled splits (R, T + 1): row i has entries splits[i, r] … splits[i, r+1] − 1 in range r.
+    """
+    for i in range(len(indptr) - 1):
+        at, last, before = indptr[i], indptr[i + 1], -1
+        splits[i, 0] = at
+        for r in range(len(edges) + 1):
+            while at < last and (r == len(edges) or indices[at] < edges[r]):
+                if indices[at] <= before:
+                    return False
+                before = indices[at]
+                at += 1
+            splits[i, r + 1] = at
+    return True
 
 
 # The transpose of some rows, by counting. Ranges of rows are worked on side by side: each counts its

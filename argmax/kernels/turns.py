@@ -1,0 +1,145 @@
+"""Turns: pieces of work that threads take while they are inside a kernel, without the interpreter's lock.
+
+Work comes in stages of as many pieces each. Whoever is free takes the next piece; no piece of a stage begins
+before all of the stage before it are done. So any number of threads will do, one too; who comes late joins
+in; and who is put to sleep by the system is waited for only while he has a piece in hand.
+
+    turns = np.zeros(SHAPE, np.int64)           shared by the threads that are in it
+    piece = next_piece(turns, pieces, stages)   0, 1, 2, … over all stages, or −1 when none is left
+    done(turns)                                 what this piece has written is there for the next stage
+
+    arrive(counts, at)                          of those who meet at a place, how many were there before
+
+A wait is a few microseconds where every thread has a core, and is spent looking; after that the core is
+offered to others.
+"""
+
+import platform
+import sys
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from .compile import inner_kernel
+
+__all__ = ["SHAPE", "arrive", "done", "next_piece"]
+
+LINE = 16  # numbers between the two counts: they must not lie in one line of the cache, nor in two neighbours
+SHAPE = 2 * LINE
+LOOKS = 256  # before a core is offered to others
+
+_X86, _ARM = (
+    ("llvm.x86.sse2.pause", ()),
+    ("llvm.aarch64.hint", (1,)),
+)  # names and arguments of the word
+_PAUSES = {"x86_64": _X86, "amd64": _X86, "aarch64": _ARM, "arm64": _ARM}
+_OFFER = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+
+
+@intrinsic
+def _add(typing, counts, at, amount):
+    """counts[at] += amount in one step that nobody can come between; what it was before."""
+
+    def generate(context, builder, signature, args):
+        data = context.make_array(counts)(context, builder, args[0]).data
+        place = builder.gep(data, [args[1]])
+        return builder.atomic_rmw("add", place, args[2], "seq_cst")
+
+    return types.int64(counts, types.intp, types.int64), generate
+
+
+@intrinsic
+def _look(typing, counts, at):
+    """counts[at] as it is now, and with it all that was written before it became that."""
+
+    def generate(context, builder, signature, args):
+        data = context.make_array(counts)(context, builder, args[0]).data
+        return builder.load_atomic(builder.gep(data, [args[1]]), "acquire", 8)
+
+    return types.int64(counts, types.intp), generate
+
+
+@intrinsic
+def _pause(typing):
+    """Tells the core that this is a loop that looks and waits."""
+
+    def generate(context, builder, signature, args):
+        name, numbers = _PAUSES.get(platform.machine().lower(), (None, ()))
+        if name is not None:
+            given = [ir.Constant(ir.IntType(32), number) for number in numbers]
+            kind = ir.FunctionType(ir.VoidType(), [number.type for number in given])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, name), given)
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic
+def _offer(typing):
+    """Lets the system put another thread on this core."""
+
+    def generate(context, builder, signature, args):
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, _OFFER), [])
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+if config.DISABLE_JIT:  # one thread at a time, and so nothing to wait for
+
+    def _add(counts, at, amount):
+        before = int(counts[at])
+        counts[at] += amount
+        return before
+
+    def _look(counts, at):
+        return counts[at]
+
+    def _pause():
+        pass
+
+    def _offer():
+        pass
+
+
+@inner_kernel
+def _wait(turns, count):
+    """Until so many pieces are done."""
+    looks = 0
+    while _look(turns, LINE) < count:
+        looks += 1
+        if looks < LOOKS:
+            _pause()
+        else:
+            _offer()
+
+
+@inner_kernel
+def next_piece(turns, pieces, stages):
+    """The number of a piece that this thread is to do, now that all stages before its own are done; or −1.
+
+    Given  stages of so many pieces each. Whoever has to wait does so before he takes a piece: a thread that
+    is put to sleep while it waits then keeps nobody else waiting.
+    """
+    _wait(turns, min(_look(turns, 0), pieces * stages) // pieces * pieces)
+    piece = _add(turns, 0, 1)
+    if piece >= pieces * stages:
+        return np.int64(-1)
+    _wait(turns, piece // pieces * pieces)
+    return piece
+
+
+@inner_kernel
+def done(turns):
+    """A piece is done."""
+    _add(turns, LINE, 1)
+
+
+@inner_kernel
+def arrive(counts, at):
+    """How many have arrived at this place before; and what they had written is there now."""
+    return _add(counts, at, 1)
