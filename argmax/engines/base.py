@@ -22,8 +22,8 @@ class Crew(Protocol):
         """[piece(0), …, piece(count − 1)], computed in any order, returned in this one."""
         ...
 
-    def together(self, work: Callable[[int], Any]) -> None:
-        """Have all n threads do ``work(n)``, a kernel inside which they take turns (``kernels.turns``)."""
+    def together(self, work: Callable[[int], Any], most: int) -> None:
+        """Have all n threads, or ``most``, do ``work(n)``: a kernel inside which they take turns."""
         ...
 
 
@@ -52,8 +52,8 @@ class Engine(ABC):
         """[piece(0), …, piece(count − 1)] in this process: arithmetic on weights, not on examples."""
         return [piece(i) for i in range(count)]
 
-    def together(self, work: Callable[[int], Any]) -> None:
-        """Have all n threads of this process do ``work(n)``, as ``Crew.together``."""
+    def together(self, work: Callable[[int], Any], most: int) -> None:
+        """Have all n threads of this process, or ``most``, do ``work(n)``, as ``Crew.together``."""
         work(1)
 
     @abstractmethod

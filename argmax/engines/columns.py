@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, cast, final
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..layouts import as_matrix
 from ..records import Csr, Ints
 from .files import Scratch
 
-__all__ = ["columns_on_disk", "split"]
+__all__ = ["Splits", "columns_on_disk", "split"]
 
 ENTRIES = 2**23
 """Entries put into order at once: some 100 MB of them."""
@@ -21,34 +22,44 @@ OWNERS, SAMPLE = 16, 2**14
 """Ranges of features that rows are split at, and entries that are looked at to make them alike."""
 
 
-def split(rows: Csr, run: Callable[[Callable[[int], Any], int], list[Any]]) -> Ints | None:
-    """Where each row enters each of OWNERS ranges of features (n, OWNERS + 1); None if a row is not sorted.
+@final
+@dataclass(frozen=True)
+class Splits:
+    """Ranges of features, each with an owner, in rows that are not transposed.
 
-    So each range can have an owner without the rows being transposed. The ranges have about as many entries
-    each; the rows alone decide where they lie.
+    ``edges`` (OWNERS + 1,) are the features where ranges begin; row i has the entries places[i, r] …
+    places[i, r+1] − 1 in range r.
+    """
+
+    edges: Ints
+    places: Ints
+
+
+def split(rows: Csr, run: Callable[[Callable[[int], Any], int], list[Any]]) -> Splits | None:
+    """The rows split at OWNERS ranges with about as many entries each; None if some row is not sorted.
 
     >>> import numpy as np
     >>> from argmax.engines.columns import split
     >>> from argmax.records import Csr
     >>> rows = Csr(np.array([0, 16, 17]), np.append(np.arange(16), 3), None, 16)
-    >>> split(rows, lambda piece, count: [piece(i) for i in range(count)])[1]
+    >>> split(rows, lambda piece, count: [piece(i) for i in range(count)]).places[1]
     array([16, 16, 16, 16, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17])
     """
     from ..kernels import structure
 
     some = np.sort(rows.indices[:: max(1, rows.entries // SAMPLE)])
-    edges = (
-        some[len(some) * np.arange(1, OWNERS) // OWNERS] if len(some) else np.zeros(OWNERS - 1, int)
-    )
-    splits = np.empty((len(rows), OWNERS + 1), rows.indptr.dtype)
+    inner = some[len(some) * np.arange(1, OWNERS) // OWNERS] if len(some) else np.zeros(OWNERS - 1)
+    edges = np.concatenate([[0], inner, [rows.width]]).astype(np.int64)
+    places = np.empty((len(rows), OWNERS + 1), rows.indptr.dtype)
     bounds = len(rows) * np.arange(OWNERS + 1) // OWNERS
 
     def piece(i: int) -> bool:
         first, last = bounds[i], bounds[i + 1]
         pointers = rows.indptr[first : last + 1]
-        return bool(structure.split_rows(pointers, rows.indices, edges, splits[first:last]))
+        ascending = structure.split_rows(pointers, rows.indices, edges[1:-1], places[first:last])
+        return bool(ascending)
 
-    return splits if all(run(piece, OWNERS)) else None
+    return Splits(edges, places) if all(run(piece, OWNERS)) else None
 
 
 def columns_on_disk(

@@ -13,7 +13,7 @@ import numpy as np
 from ..kernels import compiled
 from ..layouts import Layout, as_matrix, csr_arguments
 from ..records import Csr, Floats, Ints, Rows, Structures, Truth
-from .columns import columns_on_disk, split
+from .columns import Splits, columns_on_disk, split
 from .files import Scratch
 from .reading import Reading
 from .slots import Slots
@@ -32,9 +32,13 @@ BLOCK_WORK = 500_000, 50_000_000
 PIECES = 64
 """At most so many pieces of work in a shard are worth making: four for each of sixteen cores."""
 
+PARTS, FEW = 128, 8
+"""Row parts in which losses and gradients are summed: many, because cores are not equally fast. So many of
+their gradients, each in memory of its own that is used again, are in use at least."""
+
 PART_BYTES = 2**24
-"""What private gradients of row parts may take together at most (never more than 1/256 of the rows, or
-1 MiB); beyond it columns get owners."""
+"""What ``FEW`` of those gradients may take together at most (never more than 1/256 of the rows, or 1 MiB);
+beyond it columns get owners."""
 
 
 @final
@@ -69,13 +73,23 @@ class Shard:
         self.work = entries(structures.rows) * layout.width
         self.blocks = _blocks(structures, self.work)
         private = min(PART_BYTES, max(2**20, row_bytes(structures.rows) // 256))
-        self.parts = _parts(self.work, 8 * layout.size, private, len(self.blocks))
+        self.by_columns = _by_columns(self.work, 8 * layout.size, private)
+        self.parts = max(1, min(self._parts(8 * layout.size), len(self)))
         self.slots = Slots(scratch)
         self.lock = threading.Lock()
         self._transposed: Csr | None = None
         self.groups = _groups(self.blocks, self.work)
         self._opened: dict[tuple[int, int], tuple[Structures, Truth, slice]] = {}
         self._made: dict[Any, Any] = {}
+
+    def _parts(self, gradient: int) -> int:
+        """How many row parts there are; where they have gradients, adding those must stay cheap."""
+        parts = int(np.clip(self.work // BLOCK_WORK[0], 1, PARTS))
+        return (
+            parts
+            if self.by_columns
+            else max(min(FEW, parts), min(parts, self.work // (FEW * gradient)))
+        )
 
     def __len__(self) -> int:
         return len(self.structures)
@@ -94,21 +108,25 @@ class Shard:
         """That of the rows."""
         return self.structures.rows.dtype
 
+    def open(self, block: int) -> tuple[Structures, Truth, slice]:
+        """Structures and truth of a block, and where its nodes are in the shard."""
+        return self._open(self.blocks[block])
+
+    def spans(self, part: int, pieces: bool = False) -> list[tuple[Structures, Truth, slice]]:
+        """What ``open`` gives, of a row part: whole, or in ``pieces`` where it is much work."""
+        first, last = self.part_starts[part : part + 2]
+        count = max(1, self.work // self.parts // BLOCK_WORK[1]) if pieces else 1
+        bounds = [first + (last - first) * i // count for i in range(count + 1)]
+        return [self._open((a, b)) for a, b in pairwise(bounds) if a < b]
+
     @property
-    def by_columns(self) -> bool:
-        """Whether each feature has one owner in the adjoint, instead of each part its own gradient."""
-        return self.parts == 0
+    def part_starts(self) -> list[int]:
+        """Where row parts begin, and where the last one ends."""
+        return [len(self) * p // self.parts for p in range(self.parts + 1)]
 
-    def open(self, block: int, end: int | None = None) -> tuple[Structures, Truth, slice]:
-        """Structures and truth of a block, or of all before ``end``; and where its nodes are in the shard."""
-        last = block if end is None else end - 1
-        return self._open((self.blocks[block][0], self.blocks[last][1]))
-
-    def spans(self, part: int, joined: bool) -> list[tuple[int, int]]:
-        """Blocks of a row part, from … to: one by one, or ``joined`` if that is not too much work at once."""
-        first, last = (p * len(self.blocks) // self.parts for p in (part, part + 1))
-        joined = joined and not self.on_disk and self.work // self.parts <= BLOCK_WORK[1]
-        return [(first, last)] if joined else [(block, block + 1) for block in range(first, last)]
+    def at_once(self, pieces: int) -> int:
+        """Of so many pieces of a pass, those that a thread may do before it looks around."""
+        return max(1, BLOCK_WORK[1] * pieces // max(self.work, 1))
 
     def group(self, group: int) -> tuple[Structures, Truth, slice]:
         """The same for a group of blocks: larger pieces for lighter work."""
@@ -151,11 +169,11 @@ class Shard:
             self._made[name] = make()
         return self._made[name]
 
-    def splits(self, run: Run) -> Ints | None:
+    def splits(self, run: Run) -> Splits | None:
         """``columns.split`` of the sparse rows, once."""
         rows = self.structures.rows
         assert isinstance(rows, Csr)
-        found: Ints | None = self.made("splits", lambda: split(rows, run))
+        found: Splits | None = self.made("splits", lambda: split(rows, run))
         return found
 
     def forget_entries(self) -> None:
@@ -202,16 +220,16 @@ class Shard:
         residual: Floats = self.slots.zeros("residual", (self.structures.nodes, width))
         return residual
 
-    def private_gradients(self) -> Floats:
-        """Memory for a gradient of each row part (parts, size), as the last task left it.
+    def tables(self) -> Floats:
+        """Memory for gradients of row parts (parts, size), as the last task left it; what is used takes room.
 
         Kept for the next pass: new memory would come page by page, and threads queue for pages.
         """
-        private: Floats = self.slots.zeros("gradients", (self.parts, self.layout.size))
-        return private
+        tables: Floats = self.slots.zeros("gradients", (self.parts, self.layout.size))
+        return tables
 
     def forget_gradients(self) -> None:
-        """Give back the memory of ``private_gradients``."""
+        """Give back the memory of ``tables``."""
         self.slots.drop("gradients", None)
 
     def by_column(self, run: Run) -> Rows:
@@ -246,10 +264,10 @@ class Shard:
         values = None if rows.values is None else self._scratch.fetch(rows.values[first:last])
         return Csr((piece.indptr - first).astype(indices.dtype), indices, values, rows.width)
 
-    def column_ranges(self, rows: Rows) -> list[slice]:
+    def column_ranges(self, rows: Rows, most: int = PIECES) -> list[slice]:
         """Consecutive features of ``by_column``, with about the same number of entries in each range."""
         low, _ = BLOCK_WORK
-        count = int(np.clip(self.work // low, 1, PIECES))
+        count = int(np.clip(self.work // low, 1, most))
         if isinstance(rows, Csr):
             bounds = np.searchsorted(rows.indptr, np.linspace(0, rows.entries, count + 1))
             bounds[0], bounds[-1] = 0, len(rows)
@@ -327,16 +345,14 @@ def _groups(blocks: list[tuple[int, int]], work: int) -> list[tuple[int, int]]:
     return [(blocks[a][0], blocks[b - 1][1]) for a, b in pairwise(firsts)]
 
 
-def _parts(work: int, gradient: int, private: int, blocks: int) -> int:
-    """Into how many row parts with private gradients the adjoint is split; 0 means by columns.
+def _by_columns(work: int, gradient: int, private: int) -> bool:
+    """Whether each feature has one owner in the adjoint, instead of each row part its own gradient.
 
-    Filling and adding the private gradients (of so many bytes each) must stay small against the work
-    itself; and together they may take ``private`` bytes.
+    Filling and adding those gradients (of so many bytes each) must stay small against the work itself; and
+    FEW of them may take ``private`` bytes.
     """
-    parts = min(PIECES, blocks)
-    while parts > 1 and parts * gradient > min(private, work):
-        parts //= 2
-    return parts if parts >= min(8, blocks) else 0
+    few = min(FEW, work // BLOCK_WORK[0])
+    return few > 1 and few * gradient > min(private, work)
 
 
 def cut(

@@ -94,8 +94,8 @@ class Threads(Engine):
     def share(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         return self.run(piece, count)
 
-    def together(self, work: Callable[[int], Any]) -> None:
-        n = 1 if self._pool is None else self.n
+    def together(self, work: Callable[[int], Any], most: int) -> None:
+        n = 1 if self._pool is None else min(self.n, most)
         self.run(lambda _: work(n), n)
 
     def collect(self, X: Any, y: Any, sample_weight: Any) -> Examples | None:

@@ -14,10 +14,6 @@ The intercept b is the multiplier of Σ_i c_i (y_i − μ_i) = 0. It enters as a
 the violation, B·h is added to the scores (a constant feature √B), and after a sweep b ← b + B·h.
 
 Visits are bound by memory: U may be float32, half of it. What belongs to one example stays float64.
-
-In blocks (``sweep_blocks``) the examples of one block do not see each other's steps, and threads share it:
-minibatch dual ascent (Takáč, Bijral, Richtárik and Srebro 2013). Sparse rows have little in common, so that
-a hundred of them at once go as far as one after the other; ``reinforcement`` says whether that is so.
 """
 
 import numpy as np
@@ -45,9 +41,8 @@ from .simd import (
     total,
     zeros,
 )
-from .turns import done, next_piece
 
-__all__ = ["against_others", "class_sums", "reinforcement", "sweep", "sweep_blocks"]
+__all__ = ["against_others", "class_sums", "sweep"]
 
 AHEAD = 2  # examples whose numbers are sent for before it is their turn
 FAR = -700.0  # a score, or the logarithm of a probability, that stands for none
@@ -96,13 +91,14 @@ def _send_for(i, indptr, indices, values, step, K, v, mu):
         prefetch(mu, k)
 
 
-@inner_kernel
-def _careful(s, mu, Q, new, exps, K):
+@kernel
+def _careful(s, mu, Q, new, exps):
     """The block step without a good start: nested, monotone Newton iterations that cannot overshoot.
 
     For fixed λ each class solves v + Q eᵛ = u_c − λ, u = s + Q μ, from the right; Σ_c eᵛ is convex and
     falling in λ, so Newton's method on it from the left is monotone too.
     """
+    K = len(s)
     lam = s[0] + Q * mu[0] - Q
     # At the largest of these λ its class has eᵛ = 1, so the sum is at least 1.
     for k in range(1, K):
@@ -124,8 +120,6 @@ def _careful(s, mu, Q, new, exps, K):
         if abs(total) < 1e-13 or slope <= 0.0:
             break
         lam += total / slope
-    for k in range(K, len(s)):
-        new[k], exps[k] = FAR, 0.0
 
 
 @inner_kernel
@@ -171,45 +165,9 @@ def _sum(flat):
     return total(sums)
 
 
-@inner_kernel
-def _visit(i, c, Q, s, live, new, old, exps, v, mu, K):
-    """The block step of example i; returns what the example added to the gap, to second order.
-
-    Given  its scores s and ``live``. Filled row i of v and mu, flat (n · K); and ``old`` and ``exps``, the μ
-    before and after.
-    """
-    for k in range(K):
-        new[k] = get(v, i * K + k)
-        old[k] = get(mu, i * K + k)
-        exps[k] = old[k]
-    means, squares = zeros(s, L4), zeros(s, L4)
-    for at in range(0, len(s), 4):
-        away = add(load(new, at, L4), times(-1.0, load(s, at, L4)))
-        part = mul(load(old, at, L4), away)
-        means, squares = add(means, part), add(squares, mul(part, away))
-    mean = total(means)
-    gap = 0.5 * c * max(total(squares) - mean * mean, 0.0)
-    lam, good = -mean, False
-    for _ in range(8):
-        lam, size = _newton(s, old, Q, lam, new, exps, live)
-        if size * min(1.0, 0.1 + Q) < 0.3:
-            good = True
-            break
-    mass = _sum(exps)
-    if not (good and 0.5 < mass < 2.0):  # also when the mass is NaN
-        _careful(s, old, Q, new, exps, K)
-        mass = _sum(exps)
-    shift, inverse = np.log(mass), 1.0 / mass
-    for k in range(K):
-        exps[k] *= inverse
-        put(v, i * K + k, new[k] - shift)
-        put(mu, i * K + k, exps[k])
-    return gap
-
-
 @kernel
 def sweep(order, indptr, indices, values, step, q, c, scale, B, U, b, h, v, mu):
-    """Visit the examples in ``order`` once, one after the other.
+    """Visit the examples in ``order`` once.
 
     Given  rows; q (n,) curvatures ‖x‖² (scaled); c (n,) weights C·s_i; scale 1, or ½ for two classes.
     Filled U (d, P), float32 or float64, h (K,), v = log μ and mu (n, K).
@@ -227,105 +185,41 @@ def sweep(order, indptr, indices, values, step, q, c, scale, B, U, b, h, v, mu):
             _send_for(order[place + AHEAD], indptr, indices, values, step, K, flat_v, flat_mu)
         first, last = indptr[i], indptr[i + 1]
         gather(indices, values, step, first, last, flat, P, row)
+        Q, weight = c[i] * (q[i] + scale * B), c[i] * scale
         for k in range(K):
             s[k] = row[k] + b[k] + B * h[k]
-        Q, weight = c[i] * (q[i] + scale * B), c[i] * scale
-        gap += _visit(i, c[i], Q, s, live, new, old, exps, flat_v, flat_mu, K)
         for k in range(K):
-            moved = weight * (old[k] - exps[k])
-            h[k] += moved
-            row[k] = moved
+            new[k] = v[i, k]
+            old[k] = mu[i, k]
+            exps[k] = mu[i, k]
+        # 1. What the example adds to the gap.
+        means, squares = zeros(s, L4), zeros(s, L4)
+        for at in range(0, Z, 4):
+            away = add(load(new, at, L4), times(-1.0, load(s, at, L4)))
+            part = mul(load(old, at, L4), away)
+            means, squares = add(means, part), add(squares, mul(part, away))
+        mean = total(means)
+        gap += 0.5 * c[i] * max(total(squares) - mean * mean, 0.0)
+        # 2. The step.
+        lam, good = -mean, False
+        for _ in range(8):
+            lam, size = _newton(s, old, Q, lam, new, exps, live)
+            if size * min(1.0, 0.1 + Q) < 0.3:
+                good = True
+                break
+        mass = _sum(exps)
+        if not (good and 0.5 < mass < 2.0):  # also when the mass is NaN
+            new[K:], exps[K:] = FAR, 0.0
+            _careful(s[:K], old[:K], Q, new[:K], exps[:K])
+            mass = _sum(exps)
+        # 3. Its consequences.
+        shift, inverse = np.log(mass), 1.0 / mass
+        for k in range(K):
+            share = exps[k] * inverse
+            change = weight * (old[k] - share)
+            v[i, k] = new[k] - shift
+            mu[i, k] = share
+            h[k] += change
+            row[k] = change
         scatter(indices, values, step, first, last, flat, P, row)
     return gap
-
-
-@kernel
-def sweep_blocks(
-    turns, pieces, order, block, indptr, indices, values, step, splits, q, c, scale, B, U, b, h, v, mu,
-    gaps, before, moved, shifts,
-):  # fmt: skip
-    """The same in blocks of ``block`` examples, all visited with the U and h from before their block.
-
-    Every thread calls this with the same arguments. A block is two stages (``turns``): its examples are
-    visited; then each range of U is brought up to date by one thread, in the order of the examples. Neither
-    who does what nor the number of ``pieces`` of a stage changes a bit.
-
-    Given   splits (n, T + 1): row i has entries splits[i, r] … splits[i, r+1] − 1 in range r; T is a multiple
-            of ``pieces``.
-    Filled  gaps (len(order),), what ``sweep`` adds up; and of the last block before (block, P): xᵀU of its
-            examples, and moved (block, P): what was added for them. Between stages: shifts (T, K).
-    """
-    K, P, flat, row = mu.shape[1], U.shape[1], U.ravel(), np.zeros(U.shape[1], U.dtype)
-    Z = -(-K // 4) * 4
-    s, new = np.full(Z, FAR), np.full(Z, FAR)
-    exps, old, live = np.zeros(Z), np.zeros(Z), np.zeros(Z)
-    live[:K] = 1.0
-    flat_v, flat_mu, shift = v.ravel(), mu.ravel(), np.zeros(K)
-    flat_before, flat_moved = before.ravel(), moved.ravel()
-    T, blocks = splits.shape[1] - 1, -(-len(order) // block)
-    while True:
-        piece = next_piece(turns, pieces, 2 * blocks)
-        if piece < 0:
-            break
-        stage, part = piece // pieces, piece % pieces
-        low, high = part * T // pieces, (part + 1) * T // pieces
-        start = stage // 2 * block
-        count = min(block, len(order) - start)
-        if stage % 2 == 0:
-            end = start + high * count // T
-            for r in range(low, high):
-                shift[:] = 0.0
-                for place in range(start + r * count // T, start + (r + 1) * count // T):
-                    i = order[place]
-                    if place + AHEAD < end:
-                        ahead = order[place + AHEAD]
-                        _send_for(ahead, indptr, indices, values, step, K, flat_v, flat_mu)
-                    gather(indices, values, step, indptr[i], indptr[i + 1], flat, P, row)
-                    for k in range(K):
-                        s[k] = row[k] + b[k] + B * h[k]
-                    Q, weight, at = c[i] * (q[i] + scale * B), c[i] * scale, (place - start) * P
-                    gaps[place] = _visit(i, c[i], Q, s, live, new, old, exps, flat_v, flat_mu, K)
-                    for k in range(K):
-                        change = weight * (old[k] - exps[k])
-                        shift[k] += change
-                        put(flat_before, at + k, row[k])
-                        put(flat_moved, at + k, change)
-                for k in range(K):
-                    shifts[r, k] = shift[k]
-        else:
-            for slot in range(count):
-                i = order[start + slot]
-                first, last = splits[i, low], splits[i, high]
-                if first < last:
-                    for k in range(P):
-                        row[k] = get(flat_moved, slot * P + k)
-                    scatter(indices, values, step, first, last, flat, P, row)
-            if part == 0:
-                for r in range(T):
-                    for k in range(K):
-                        h[k] += shifts[r, k]
-        done(turns)
-
-
-@kernel
-def reinforcement(order, indptr, indices, values, step, q, scale, B, U, before, moved):
-    """How far the steps of a block go together, against each alone: ‖Σ x_i Δ_iᵀ‖² / Σ ‖x_i‖² ‖Δ_i‖².
-
-    x as above with √B appended. Given  the examples of the last block that ``sweep_blocks`` has visited, and
-    what it left there. 1 where their steps are at right angles; the number of them where all are the same.
-    """
-    P, flat, row = U.shape[1], U.ravel(), np.zeros(U.shape[1], U.dtype)
-    together, alone, sums = 0.0, 0.0, np.zeros(P)
-    for slot in range(len(order)):
-        i = order[slot]
-        gather(indices, values, step, indptr[i], indptr[i + 1], flat, P, row)
-        square = 0.0
-        for k in range(P):
-            change = np.float64(moved[slot, k])
-            together += change * (np.float64(row[k]) - before[slot, k])
-            square += change * change
-            sums[k] += change
-        alone += square * (q[i] / scale + B)
-    for k in range(P):
-        together += B * sums[k] * sums[k]
-    return together / alone if alone > 0.0 else 1.0

@@ -3,6 +3,9 @@
 What ``products`` and ``classes`` do one after another, chained while the rows are still in the second-level
 cache, and without returning to the interpreter in between: there the threads would queue for its lock.
 Where the scores are already in ``kept``, the caller says ``ready`` and they are used as they are.
+Kernels named ``…_parts`` and ``…_columns`` are called by all threads at once with the same arguments; each
+does pieces until there are none, or until it has done ``most`` (then it returns True: the caller may look
+around and call again).
 Importing other kernels is safe here: the compile cache is named by a hash of this whole folder.
 """
 
@@ -10,9 +13,19 @@ import numpy as np
 
 from .classes import curvature, nll
 from .compile import kernel
+from .partial_sums import give, take
 from .products import csr_adjoint, csr_scores, dense_adjoint, dense_scores
+from .turns import done, next_piece
 
-__all__ = ["csr_curvature", "csr_log", "csr_residuals", "dense_log"]
+__all__ = [
+    "csr_curvature",
+    "csr_log",
+    "csr_log_columns",
+    "csr_log_parts",
+    "csr_residuals",
+    "dense_log",
+    "dense_log_parts",
+]
 
 ROWS = 48  # a multiple of the twelve and the sixteen rows that the dense products take at a time
 
@@ -40,6 +53,42 @@ def dense_log(X, W, b, y, weight, ready, kept, G, bias):
 
 
 @kernel
+def dense_log_parts(
+    turns, most, starts, X, W, b, y, weight, ready, kept, tables, values, places, met, free, lock
+):
+    """``dense_log`` of rows starts[p] … starts[p+1]−1 for every part p, summed as in ``partial_sums``.
+
+    A table is (d, P), then the bias if there is one. A part is summed in the dtype of W.
+    """
+    (d, P), parts, m = W.shape, len(starts) - 1, kept.shape[1]
+    G, bias = np.empty((d, P), W.dtype), np.empty(m if tables.shape[1] > d * P else 0)
+    flat = G.ravel()
+    for _ in range(most):
+        part = next_piece(turns, parts, 1)
+        if part < 0:
+            return False
+        first, last = starts[part], starts[part + 1]
+        s = weight if len(weight) == 1 else weight[first:last]
+        G[:], bias[:] = 0.0, 0.0
+        values[part] = dense_log(
+            X[first:last], W, b, y[first:last], s, ready, kept[first:last], G, bias
+        )
+        _into_table(take(part, places, free, lock), flat, bias, tables)
+        give(part, parts, tables, values, places, met, free, lock)
+    return True
+
+
+@kernel
+def _into_table(at, flat, bias, tables):
+    for j in range(len(flat)):
+        tables[at, j] = flat[j]
+    for j in range(len(flat), tables.shape[1]):
+        tables[at, j] = 0.0
+    for c in range(len(bias)):
+        tables[at, len(flat) + c] = bias[c]
+
+
+@kernel
 def csr_log(indptr, indices, values, step, W, b, y, weight, ready, kept, G, bias):
     """The same for sparse rows."""
     n, m = kept.shape
@@ -56,6 +105,31 @@ def csr_log(indptr, indices, values, step, W, b, y, weight, ready, kept, G, bias
         for i in range(last - first):
             total += value[i]
     return total
+
+
+@kernel
+def csr_log_parts(
+    turns, most, starts, indptr, indices, values, step, W, b, y, weight, ready, kept, tables, sums, places,
+    met, free, lock,
+):  # fmt: skip
+    """``dense_log_parts`` for sparse rows; a part is summed in float64."""
+    (d, P), parts, m = W.shape, len(starts) - 1, kept.shape[1]
+    G, bias = np.empty((d, P)), np.empty(m if tables.shape[1] > d * P else 0)
+    flat = G.ravel()
+    for _ in range(most):
+        part = next_piece(turns, parts, 1)
+        if part < 0:
+            return False
+        first, last = starts[part], starts[part + 1]
+        s = weight if len(weight) == 1 else weight[first:last]
+        G[:], bias[:] = 0.0, 0.0
+        sums[part] = csr_log(
+            indptr[first : last + 1], indices, values, step, W, b, y[first:last], s, ready,
+            kept[first:last], G, bias,
+        )  # fmt: skip
+        _into_table(take(part, places, free, lock), flat, bias, tables)
+        give(part, parts, tables, sums, places, met, free, lock)
+    return True
 
 
 @kernel
@@ -77,6 +151,38 @@ def csr_residuals(indptr, indices, values, step, W, b, y, weight, ready, kept, R
         for c in range(len(bias)):
             bias[c] += residual[i, c]
     return total
+
+
+@kernel
+def csr_log_columns(
+    turns, most, starts, columns, indptr, indices, values, step, t_indptr, t_indices, t_values, W, b, y,
+    weight, ready, kept, R, G, sums, biases,
+):  # fmt: skip
+    """``csr_residuals`` of rows starts[p] … starts[p+1]−1 for every p, then G = XᵀR, range by range.
+
+    Given   the rows and, transposed, the columns (t_…); starts and ``columns`` (T + 1,), where pieces of rows
+            and of columns begin.
+    Filled  kept, R (n, P), G (d, P); and of each piece of rows sums (T,), its value, and biases (T, m or 0).
+    """
+    pieces, none = len(starts) - 1, np.zeros(G.shape[1])
+    for _ in range(most):
+        piece = next_piece(turns, pieces, 2)
+        if piece < 0:
+            return False
+        if piece < pieces:
+            first, last = starts[piece], starts[piece + 1]
+            s = weight if len(weight) == 1 else weight[first:last]
+            sums[piece] = csr_residuals(
+                indptr[first : last + 1], indices, values, step, W, b, y[first:last], s, ready,
+                kept[first:last], R[first:last], biases[piece],
+            )  # fmt: skip
+        else:
+            first, last = columns[piece - pieces], columns[piece - pieces + 1]
+            csr_scores(
+                t_indptr[first : last + 1], t_indices, t_values, step, R, none, G[first:last]
+            )
+        done(turns)
+    return True
 
 
 @kernel

@@ -20,6 +20,7 @@ from .simd import L4, L8, fma, gather, get, load, scatter, store, zeros
 
 __all__ = [
     "csr_adjoint",
+    "csr_adjoint_range",
     "csr_norms",
     "csr_scores",
     "csr_squares",
@@ -57,6 +58,22 @@ def csr_adjoint(indptr, indices, values, step, R, G, bias):
         for c in range(len(bias)):
             bias[c] += R[i, c]
         scatter(indices, values, step, indptr[i], indptr[i + 1], flat, P, row)
+
+
+@kernel
+def csr_adjoint_range(splits, part, indices, values, step, R, G, low, high):
+    """G_j = Σ_i x_ij R_i for features low … high−1: a range that has its owner (``engines.columns``).
+
+    Given  splits (R, T + 1): row i has entries splits[i, part] … splits[i, part+1] − 1 there; R (R, P).
+    """
+    P, flat, row = G.shape[1], G.ravel(), np.zeros(G.shape[1], G.dtype)
+    G[low:high] = 0.0
+    for i in range(len(splits)):
+        first, last = splits[i, part], splits[i, part + 1]
+        if first < last:
+            for c in range(P):
+                row[c] = R[i, c]
+            scatter(indices, values, step, first, last, flat, P, row)
 
 
 @kernel

@@ -9,6 +9,7 @@ in; and who is put to sleep by the system is waited for only while he has a piec
     done(turns)                                 what this piece has written is there for the next stage
 
     arrive(counts, at)                          of those who meet at a place, how many were there before
+    enter(lock), leave(lock)                    one at a time in between; a lock is like ``turns``
 
 A wait is a few microseconds where every thread has a core, and is spent looking; after that the core is
 offered to others.
@@ -25,9 +26,10 @@ from numba.extending import intrinsic
 
 from .compile import inner_kernel
 
-__all__ = ["SHAPE", "arrive", "done", "next_piece"]
+__all__ = ["SHAPE", "arrive", "done", "enter", "leave", "next_piece"]
 
-LINE = 16  # numbers between the two counts: they must not lie in one line of the cache, nor in two neighbours
+LINE = 16  # numbers between two counts: they must not lie in one line of the cache, nor in two neighbours
+TAKEN, DONE = 0, LINE  # where the counts are
 SHAPE = 2 * LINE
 LOOKS = 256  # before a core is offered to others
 
@@ -110,7 +112,7 @@ if config.DISABLE_JIT:  # one thread at a time, and so nothing to wait for
 def _wait(turns, count):
     """Until so many pieces are done."""
     looks = 0
-    while _look(turns, LINE) < count:
+    while _look(turns, DONE) < count:
         looks += 1
         if looks < LOOKS:
             _pause()
@@ -125,21 +127,34 @@ def next_piece(turns, pieces, stages):
     Given  stages of so many pieces each. Whoever has to wait does so before he takes a piece: a thread that
     is put to sleep while it waits then keeps nobody else waiting.
     """
-    _wait(turns, min(_look(turns, 0), pieces * stages) // pieces * pieces)
-    piece = _add(turns, 0, 1)
-    if piece >= pieces * stages:
-        return np.int64(-1)
-    _wait(turns, piece // pieces * pieces)
-    return piece
+    ahead = _look(turns, TAKEN)
+    if ahead < pieces * stages:
+        _wait(turns, ahead // pieces * pieces)
+        piece = _add(turns, TAKEN, 1)
+        if piece < pieces * stages:
+            _wait(turns, piece // pieces * pieces)
+            return piece
+    return np.int64(-1)
 
 
 @inner_kernel
 def done(turns):
     """A piece is done."""
-    _add(turns, LINE, 1)
+    _add(turns, DONE, 1)
 
 
 @inner_kernel
 def arrive(counts, at):
     """How many have arrived at this place before; and what they had written is there now."""
     return _add(counts, at, 1)
+
+
+@inner_kernel
+def enter(lock):
+    """Wait until all who came before have left."""
+    _wait(lock, _add(lock, TAKEN, 1))
+
+
+@inner_kernel
+def leave(lock):
+    _add(lock, DONE, 1)

@@ -7,7 +7,7 @@
     shifted     shift      gradient and Hessian in the intercept alone
     outputs     w          the scores
 
-Each task cuts its shard into blocks of rows; ``sums`` says how they are added up.
+Each task cuts its shard into blocks or parts of rows; ``sums`` says how they are added up.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ import numpy as np
 
 from ..engines import Crew, Shard, Stamp
 from ..engines.base import Sums
+from ..engines.shards import PARTS
 from ..layouts import Weights, csr_arguments
 from ..losses import Log
 from ..records import Csr, Floats, Scores, Structures, Truth
 from ..spaces import Classes
 from .problem import Problem
 from .sums import (
+    Tables,
     adjoint,
     by_kernel,
     kept_scores,
@@ -84,72 +86,114 @@ def _evaluate_fused(
     kept: Floats,
     seldom: bool,
 ) -> Sums:
-    """``evaluate`` by one kernel call a part or block, or two sweeps where columns have owners.
+    """``evaluate`` by kernels that do all of it. ``ready`` says that ``kept`` already holds the scores."""
+    if shard.on_disk or (shard.by_columns and seldom):
+        return _evaluate_by_parts(shard, crew, problem, weights, ready, kept, seldom)
+    rows, labels, weight = _answered(shard.structures.rows, shard.truth)
+    given = (*rows, weights.W, weights.b, labels, weight, ready, kept)
+    if shard.by_columns:
+        return _evaluate_by_columns(shard, crew, problem, given)
+    from ..kernels import fused, turns
 
-    ``ready`` says that ``kept`` already holds the scores.
-    """
+    kernel = fused.csr_log_parts if shard.sparse else fused.dense_log_parts
+    tables, starts = Tables(shard.tables()), np.array(shard.part_starts)
+    counts, lock = np.zeros((2, turns.SHAPE), np.int64)
+    rest = (tables.memory, tables.values, tables.places, tables.met, tables.free, lock)
+
+    def work(_: int) -> None:
+        while kernel(counts, shard.at_once(shard.parts), starts, *given, *rest):
+            pass
+
+    crew.together(work, shard.parts)
+    return tables.sums()
+
+
+def _evaluate_by_columns(
+    shard: Shard, crew: Crew, problem: Problem, given: tuple[Any, ...]
+) -> Sums:
+    """Residuals by row parts, then the gradient by the owners of the columns; in one kernel."""
+    from ..kernels import fused, turns
+
+    layout, d = problem.full, problem.full.features
+    residual, columns = shard.padded_residual(layout.width), shard.by_column(crew.run)
+    assert isinstance(columns, Csr)
+    ranges = shard.column_ranges(columns, PARTS)
+    pieces = max(shard.parts, len(ranges))  # of both kinds; some of one may be empty
+    starts, bounds = np.full((2, pieces + 1), len(shard))
+    starts[: shard.parts + 1], bounds[:] = shard.part_starts, d
+    bounds[: len(ranges)] = [some.start for some in ranges]
+    counts, values = np.zeros(turns.SHAPE, np.int64), np.zeros(pieces)
+    biases = np.zeros((pieces, layout.columns if layout.intercept else 0))
+    gradient = np.empty(layout.size)  # not zeros: its pages are touched first by their owners
+    table = layout.matrix(gradient)
+    table[d:] = 0.0
+    indptr, indices, entries, _ = csr_arguments(columns)
+    turned = (indptr, indices, entries)
+    rows, answers = given[:4], given[4:]
+
+    def work(_: int) -> None:
+        while fused.csr_log_columns(
+            counts, shard.at_once(2 * pieces), starts, bounds, *rows, *turned, *answers, residual,
+            table[:d], values, biases,
+        ):  # fmt: skip
+            pass
+
+    crew.together(work, pieces)
+    if layout.intercept:
+        table[d, : layout.columns] += sum(biases)
+    return {"value": float(sum(values)), "gradient": gradient}
+
+
+def _evaluate_by_parts(
+    shard: Shard,
+    crew: Crew,
+    problem: Problem,
+    weights: Weights,
+    ready: bool,
+    kept: Floats,
+    seldom: bool,
+) -> Sums:
+    """The same a part at a time, for rows that are read from files or whose columns are seldom asked for."""
     from ..kernels import fused
 
     layout, d = problem.full, problem.full.features
-    blocks, sparse = len(shard.blocks), shard.sparse
-    exact = sparse or weights.W.dtype == np.float64
-
-    def arguments(block: int, end: int) -> tuple[Any, ...]:
-        rows, labels, weight, nodes = _answered(shard, block, end)
-        return (*rows, weights.W, weights.b, labels, weight, ready, kept[nodes])
-
-    def gradient_of(out: Floats) -> tuple[Floats, Floats]:
-        table = layout.matrix(out)
-        return table[:d], (table[d, : layout.columns] if layout.intercept else table[0, :0])
-
-    def part(p: int) -> float:
-        value, gradient = 0.0, private[p]
-        gradient[:] = 0.0
-        table, bias = gradient_of(gradient)
-        for span in shard.spans(p, joined=exact):
-            given = arguments(*span)
-            if sparse:
-                value += fused.csr_log(*given, table, bias)
-            elif exact:
-                value += fused.dense_log(*given, table, bias)
-            else:  # float32 products: a block at a time, then added up in float64
-                small = np.zeros(table.shape, weights.W.dtype)
-                value += fused.dense_log(*given, small, bias)
-                table += small
-        return value
-
-    if not shard.by_columns:
-        private = shard.private_gradients()
-        return sum_parts(crew.run(part, shard.parts), private)
-    residual = shard.padded_residual(layout.width)
     wide = layout.columns if layout.intercept else 0
 
-    def rows_of(block: int) -> tuple[float, Floats]:
+    def opened(p: int) -> tuple[tuple[Any, ...], slice]:
+        (structures, truth, nodes) = shard.spans(p)[0]
+        rows, labels, weight = _answered(structures.rows, truth)
+        return (*rows, weights.W, weights.b, labels, weight, ready, kept[nodes]), nodes
+
+    def part(p: int, out: Floats) -> float:
+        table = layout.matrix(out)
+        bias, given = table[d, :wide] if wide else table[0, :0], opened(p)[0]
+        if shard.sparse:
+            return float(fused.csr_log(*given, table[:d], bias))
+        small = np.zeros(weights.W.shape, weights.W.dtype)
+        value = fused.dense_log(*given, small, bias)
+        table[:d] = small
+        return float(value)
+
+    if not shard.by_columns:
+        return sum_parts(shard, crew, part)
+    residual = shard.padded_residual(layout.width)
+
+    def rows_of(p: int) -> tuple[float, Floats]:
         bias = np.zeros(wide)
-        nodes = _answered(shard, block, block + 1)[-1]
-        return fused.csr_residuals(*arguments(block, block + 1), residual[nodes], bias), bias
+        given, nodes = opened(p)
+        return fused.csr_residuals(*given, residual[nodes], bias), bias
 
-    pieces = crew.run(rows_of, blocks)
+    pieces = crew.run(rows_of, shard.parts)
     gradient = summed_by_columns(shard, crew, problem, residual, seldom)
-    for _, bias in pieces:
-        gradient_of(gradient)[1][:] += bias
-    return {"value": sum(value for value, _ in pieces), "gradient": gradient}
+    if wide:
+        layout.matrix(gradient)[d, :wide] += sum(bias for _, bias in pieces)
+    return {"value": float(sum(value for value, _ in pieces)), "gradient": gradient}
 
 
-def _answered(shard: Shard, block: int, end: int) -> tuple[tuple[Any, ...], Any, Floats, slice]:
-    """Of some blocks what a kernel takes: their rows, labels and weights; and where their nodes are.
-
-    Kept at the shard where it is in memory: while one thread gathers them, the others wait for the
-    interpreter's lock, and a pass may last no longer than a few milliseconds.
-    """
-
-    def make() -> tuple[tuple[Any, ...], Any, Floats, slice]:
-        structures, truth, nodes = shard.open(block, end)
-        rows = structures.rows
-        given = csr_arguments(rows) if isinstance(rows, Csr) else (rows,)
-        return given, truth.labels, weight_or_one(truth.weight), nodes
-
-    return make() if shard.on_disk else shard.made(("answered", block, end), make)
+def _answered(rows: Any, truth: Truth) -> tuple[tuple[Any, ...], Any, Floats]:
+    """Rows, labels and weights as kernels take them."""
+    given = csr_arguments(rows) if isinstance(rows, Csr) else (rows,)
+    return given, truth.labels, weight_or_one(truth.weight)
 
 
 def direction(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp) -> Sums:

@@ -1,24 +1,29 @@
 """Scores and gradients over the rows of a shard, for the passes of ``rows`` and ``curvatures``.
 
 Where the gradient is small, a fixed number of row parts each sum their own, and the parts are added in
-order. Where it is large (text: millions of weights), blocks write residuals, then each range of features has
+pairs. Where it is large (text: millions of weights), blocks write residuals, then each range of features has
 one owner that sums in row order. Either way the order of every sum comes from the data, not from the threads.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import threading
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, final
 
 import numpy as np
 
 from ..engines import Crew, Shard, Stamp
 from ..engines.base import Sums
+from ..engines.columns import Splits
 from ..layouts import csr_arguments
 from ..records import Csr, Floats, Scores
 from ..spaces import Classes
 from .problem import Problem
 
 __all__ = [
+    "Tables",
     "adjoint",
     "by_kernel",
     "kept_scores",
@@ -28,9 +33,6 @@ __all__ = [
     "weight_or_one",
     "weights_of",
 ]
-
-PIECES = 16
-"""Ranges of features in which two gradients are added."""
 
 
 def like(node: Floats, scores: Scores) -> Scores:
@@ -83,28 +85,83 @@ def adjoint(
     """Σ over blocks of value and Ψᵀ residual, in an order that the data alone decides."""
     if shard.by_columns:
         return _adjoint_by_columns(shard, crew, problem, block_residual, seldom)
-    layout = problem.full
-    private = shard.private_gradients()
 
-    def part(p: int) -> float:
-        value, gradient = 0.0, private[p]
-        gradient[:] = 0.0
-        for span in shard.spans(p, joined=False):
-            opened = shard.open(*span)
+    def part(p: int, gradient: Floats) -> float:
+        value = 0.0
+        for opened in shard.spans(p, pieces=True):
             more, residual = block_residual(*opened)
-            layout.adjoint(opened[0], residual, gradient)
+            problem.full.adjoint(opened[0], residual, gradient)
             value += more
         return value
 
-    return sum_parts(crew.run(part, shard.parts), private)
+    return sum_parts(shard, crew, part)
 
 
-def sum_parts(values: list[float], private: Floats) -> Sums:
-    """Values and private gradients, added in order."""
-    gradient = private[0].copy()
-    for more in private[1:]:
-        gradient += more
-    return {"value": sum(values), "gradient": gradient}
+def sum_parts(shard: Shard, crew: Crew, part: Callable[[int, Floats], float]) -> Sums:
+    """The values of all row parts and the gradients that they add to a table of zeros, in a fixed shape."""
+    tables = Tables(shard.tables())
+
+    def piece(p: int) -> None:
+        table = tables.take(p)
+        table[:] = 0.0
+        tables.give(p, part(p, table))
+
+    crew.run(piece, shard.parts)
+    return tables.sums()
+
+
+@final
+class Tables:
+    """Memory of row parts, and how they are added: as in ``kernels.partial_sums``, which may share it.
+
+    >>> import numpy as np
+    >>> from argmax.passes.sums import Tables
+    >>> tables = Tables(np.zeros((3, 2)))
+    >>> for part in (2, 0, 1):
+    ...     tables.take(part)[:] = part
+    ...     tables.give(part, 10.0 * part)
+    >>> tables.sums()
+    {'value': 30.0, 'gradient': array([3., 3.])}
+    """
+
+    def __init__(self, memory: Floats) -> None:
+        parts = len(memory)
+        self.memory, self.values = memory, np.zeros(parts)
+        self.places, self.met = np.zeros(parts, np.int64), np.zeros(parts, np.int64)
+        # How many are free, and which: the first ones are used first, so that few are ever touched.
+        self.free = np.append(parts, np.arange(parts)[::-1])
+        self._lock = threading.Lock()
+
+    def take(self, part: int) -> Floats:
+        """A table for a part, with whatever was left there."""
+        with self._lock:
+            self.free[0] -= 1
+            self.places[part] = self.free[1 + self.free[0]]
+        return np.asarray(self.memory[self.places[part]])
+
+    def give(self, part: int, value: float) -> None:
+        """The table of a part is ready, and its value is this."""
+        self.values[part] = value
+        width = 1
+        while width < len(self.memory):
+            first = part - part % (2 * width)
+            second = first + width
+            if second < len(self.memory):
+                with self._lock:
+                    self.met[second] += 1
+                    if self.met[second] == 1:  # whoever is ready second adds
+                        return
+                mine, other = self.places[first], self.places[second]
+                self.memory[mine] += self.memory[other]
+                self.values[first] += self.values[second]
+                with self._lock:
+                    self.free[1 + self.free[0]] = other
+                    self.free[0] += 1
+            part, width = first, 2 * width
+
+    def sums(self) -> Sums:
+        """What all parts together come to."""
+        return {"value": float(self.values[0]), "gradient": self.memory[self.places[0]].copy()}
 
 
 def _adjoint_by_columns(
@@ -137,8 +194,10 @@ def summed_by_columns(
     )  # not zeros: its pages are touched first by their owners, in parallel
     gradient[layout.features * layout.width :] = 0.0
     if seldom and isinstance(rows, Csr) and layout.compiled and not shard.on_disk:
-        _columns_of_rows(rows, crew, node, layout.matrix(gradient)[: layout.features])
-        return gradient
+        splits = shard.splits(crew.run)
+        if splits is not None:
+            _columns_of_rows(rows, splits, crew, node, layout.matrix(gradient)[: layout.features])
+            return gradient
     rows = shard.by_column(crew.run)
     ranges = shard.column_ranges(rows)
 
@@ -149,22 +208,14 @@ def summed_by_columns(
     return gradient
 
 
-def _columns_of_rows(rows: Csr, crew: Crew, node: Floats, table: Floats) -> None:
-    """The same from rows that are not transposed: two halves of them, each in a table of its own."""
+def _columns_of_rows(rows: Csr, splits: Splits, crew: Crew, node: Floats, table: Floats) -> None:
+    """The same from rows that are not transposed."""
     from ..kernels import products
 
-    half, tables = len(rows) // 2, (table, np.empty(table.shape))
-    parts = slice(0, half), slice(half, len(rows))
+    _, indices, values, step = csr_arguments(rows)
+    ranges = list(pairwise(splits.edges))
 
-    def part(i: int) -> None:
-        tables[i][:] = 0.0
-        products.csr_adjoint(*csr_arguments(rows[parts[i]]), node[parts[i]], tables[i], node[0, :0])
+    def owner(i: int) -> None:
+        products.csr_adjoint_range(splits.places, i, indices, values, step, node, table, *ranges[i])
 
-    crew.run(part, 2)
-    step = -(-len(table) // PIECES)
-
-    def add(i: int) -> None:
-        some = slice(i * step, (i + 1) * step)
-        tables[0][some] += tables[1][some]
-
-    crew.run(add, PIECES)
+    crew.run(owner, len(ranges))
