@@ -22,8 +22,12 @@ class Crew(Protocol):
         """[piece(0), …, piece(count − 1)], computed in any order, returned in this one."""
         ...
 
-    def together(self, work: Callable[[int], Any], most: int) -> None:
-        """Have all n threads, or ``most``, do ``work(n)``: a kernel inside which they take turns."""
+    def together(self, work: Callable[[bool], bool], most: int) -> None:
+        """Have all threads, ``most`` at most, call ``work`` as long as it says True.
+
+        It is a kernel inside which they take turns (``kernels.turns``). The calling thread, which alone gives
+        True, is not to say False before all is done; nobody waits for the others to come back.
+        """
         ...
 
 
@@ -51,10 +55,6 @@ class Engine(ABC):
     def share(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         """[piece(0), …, piece(count − 1)] in this process: arithmetic on weights, not on examples."""
         return [piece(i) for i in range(count)]
-
-    def together(self, work: Callable[[int], Any], most: int) -> None:
-        """Have all n threads of this process, or ``most``, do ``work(n)``, as ``Crew.together``."""
-        work(1)
 
     @abstractmethod
     def collect(self, X: Any, y: Any, sample_weight: Any) -> Examples | None:

@@ -36,6 +36,9 @@ PARTS, FEW = 128, 8
 """Row parts in which losses and gradients are summed: many, because cores are not equally fast. So many of
 their gradients, each in memory of its own that is used again, are in use at least."""
 
+TAPER = 0.6
+"""The first part is larger than the mean by this share of it, the last one smaller."""
+
 PART_BYTES = 2**24
 """What ``FEW`` of those gradients may take together at most (never more than 1/256 of the rows, or 1 MiB);
 beyond it columns get owners."""
@@ -47,6 +50,9 @@ class Shard:
 
     ``slots`` holds arrays stamped with the point they belong to: scores for a line search, marginals
     for a Hessian product. A task finding no slot, or one with another stamp, computes it anew.
+
+    ``part_starts`` says where the row parts begin in which losses and gradients are summed, and where the
+    last one ends.
 
     With ``reading`` the structures and the truth lie in files, and a block is read when it is opened;
     slots then wait in ``scratch`` from one task to the next.
@@ -74,7 +80,8 @@ class Shard:
         self.blocks = _blocks(structures, self.work)
         private = min(PART_BYTES, max(2**20, row_bytes(structures.rows) // 256))
         self.by_columns = _by_columns(self.work, 8 * layout.size, private)
-        self.parts = max(1, min(self._parts(8 * layout.size), len(self)))
+        self.part_starts = _tapered(len(self), self._parts(8 * layout.size))
+        self.parts = len(self.part_starts) - 1
         self.slots = Slots(scratch)
         self.lock = threading.Lock()
         self._transposed: Csr | None = None
@@ -114,15 +121,10 @@ class Shard:
 
     def spans(self, part: int, pieces: bool = False) -> list[tuple[Structures, Truth, slice]]:
         """What ``open`` gives, of a row part: whole, or in ``pieces`` where it is much work."""
-        first, last = self.part_starts[part : part + 2]
+        first, last = (int(start) for start in self.part_starts[part : part + 2])
         count = max(1, self.work // self.parts // BLOCK_WORK[1]) if pieces else 1
         bounds = [first + (last - first) * i // count for i in range(count + 1)]
         return [self._open((a, b)) for a, b in pairwise(bounds) if a < b]
-
-    @property
-    def part_starts(self) -> list[int]:
-        """Where row parts begin, and where the last one ends."""
-        return [len(self) * p // self.parts for p in range(self.parts + 1)]
 
     def at_once(self, pieces: int) -> int:
         """Of so many pieces of a pass, those that a thread may do before it looks around."""
@@ -343,6 +345,18 @@ def _groups(blocks: list[tuple[int, int]], work: int) -> list[tuple[int, int]]:
     count = min(max(16, work // high), len(blocks))
     firsts = [i * len(blocks) // count for i in range(count + 1)]
     return [(blocks[a][0], blocks[b - 1][1]) for a, b in pairwise(firsts)]
+
+
+def _tapered(n: int, parts: int) -> Ints:
+    """Where n examples are cut into parts, the last ones smaller: so that threads end at the same time.
+
+    >>> from argmax.engines.shards import _tapered
+    >>> _tapered(100, 4)
+    array([  0,  36,  65,  86, 100])
+    """
+    t = np.arange(parts + 1) / parts
+    starts: Ints = np.unique((n * t * (1.0 + TAPER * (1.0 - t))).round().astype(np.int64))
+    return starts
 
 
 def _by_columns(work: int, gradient: int, private: int) -> bool:

@@ -72,20 +72,20 @@ class Threads(Engine):
         if self._pool is None or count == 1:
             return [piece(i) for i in range(count)]
         results: list[Any] = [None] * count
-        ticket, stopped = itertools.count(), threading.Event()  # next() is atomic
+        ticket, stopped = itertools.count(), [False]  # next() is atomic
 
         def work() -> None:
             try:
-                while not stopped.is_set() and (i := next(ticket)) < count:
+                while not stopped[0] and (i := next(ticket)) < count:
                     results[i] = piece(i)
             finally:  # no tickets left, or an error: nobody need begin another piece
-                stopped.set()
+                stopped[0] = True
 
         helped = self._pool.start(work, min(self.n, count) - 1)
         try:
             work()
         finally:  # after an error or Ctrl-C the helpers finish the piece in hand, no more
-            stopped.set()
+            stopped[0] = True
             errors = [error for error in helped() if error is not None]
         if errors:
             raise errors[0]
@@ -94,9 +94,29 @@ class Threads(Engine):
     def share(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         return self.run(piece, count)
 
-    def together(self, work: Callable[[int], Any], most: int) -> None:
-        n = 1 if self._pool is None else min(self.n, most)
-        self.run(lambda _: work(n), n)
+    def together(self, work: Callable[[bool], bool], most: int) -> None:
+        """``Crew.together``."""
+        if self._pool is None or most == 1:
+            while work(True):
+                pass
+            return
+        errors: list[BaseException] = []
+
+        def help_out() -> None:
+            try:
+                while work(False):
+                    pass
+            except BaseException as error:
+                errors.append(error)
+
+        helped = self._pool.start(help_out, min(self.n, most) - 1)
+        try:
+            while work(True):
+                if errors:  # what somebody had in hand will never be done
+                    raise errors[0]
+        except BaseException:
+            helped()  # they still write to memory that is about to be used again
+            raise
 
     def collect(self, X: Any, y: Any, sample_weight: Any) -> Examples | None:
         return None

@@ -3,9 +3,9 @@
 What ``products`` and ``classes`` do one after another, chained while the rows are still in the second-level
 cache, and without returning to the interpreter in between: there the threads would queue for its lock.
 Where the scores are already in ``kept``, the caller says ``ready`` and they are used as they are.
-Kernels named ``…_parts`` and ``…_columns`` are called by all threads at once with the same arguments; each
-does pieces until there are none, or until it has done ``most`` (then it returns True: the caller may look
-around and call again).
+Kernels named ``…_parts`` and ``…_columns`` are called by all threads at once with the same arguments, but for
+``leads``, which is true for one of them. Each does pieces until there are none, or has done ``most``; the one
+that leads then waits for the others, for a while. True means: look around, and call again.
 Importing other kernels is safe here: the compile cache is named by a hash of this whole folder.
 """
 
@@ -13,9 +13,9 @@ import numpy as np
 
 from .classes import curvature, nll
 from .compile import kernel
-from .partial_sums import give, take
-from .products import csr_adjoint, csr_scores, dense_adjoint, dense_scores
-from .turns import done, next_piece
+from .partial_sums import FREE, LOCK, MET, PLACES, TURNS, give, take
+from .products import AHEAD, csr_adjoint, csr_scores, dense_adjoint, dense_scores
+from .turns import done, next_piece, unfinished
 
 __all__ = [
     "csr_curvature",
@@ -27,7 +27,7 @@ __all__ = [
     "dense_log_parts",
 ]
 
-ROWS = 48  # a multiple of the twelve and the sixteen rows that the dense products take at a time
+ROWS = AHEAD  # a multiple of the twelve and the sixteen rows that the dense products take at a time
 
 
 @kernel
@@ -53,20 +53,19 @@ def dense_log(X, W, b, y, weight, ready, kept, G, bias):
 
 
 @kernel
-def dense_log_parts(
-    turns, most, starts, X, W, b, y, weight, ready, kept, tables, values, places, met, free, lock
-):
+def dense_log_parts(leads, most, starts, X, W, b, y, weight, ready, kept, tables, values, book):
     """``dense_log`` of rows starts[p] … starts[p+1]−1 for every part p, summed as in ``partial_sums``.
 
     A table is (d, P), then the bias if there is one. A part is summed in the dtype of W.
     """
     (d, P), parts, m = W.shape, len(starts) - 1, kept.shape[1]
     G, bias = np.empty((d, P), W.dtype), np.empty(m if tables.shape[1] > d * P else 0)
-    flat = G.ravel()
+    flat, turns, lock = G.ravel(), book[TURNS], book[LOCK]
+    free, places, met = book[FREE], book[PLACES], book[MET]
     for _ in range(most):
         part = next_piece(turns, parts, 1)
         if part < 0:
-            return False
+            return leads and unfinished(turns, parts)
         first, last = starts[part], starts[part + 1]
         s = weight if len(weight) == 1 else weight[first:last]
         G[:], bias[:] = 0.0, 0.0
@@ -75,6 +74,7 @@ def dense_log_parts(
         )
         _into_table(take(part, places, free, lock), flat, bias, tables)
         give(part, parts, tables, values, places, met, free, lock)
+        done(turns)
     return True
 
 
@@ -109,17 +109,32 @@ def csr_log(indptr, indices, values, step, W, b, y, weight, ready, kept, G, bias
 
 @kernel
 def csr_log_parts(
-    turns, most, starts, indptr, indices, values, step, W, b, y, weight, ready, kept, tables, sums, places,
-    met, free, lock,
-):  # fmt: skip
+    leads,
+    most,
+    starts,
+    indptr,
+    indices,
+    values,
+    step,
+    W,
+    b,
+    y,
+    weight,
+    ready,
+    kept,
+    tables,
+    sums,
+    book,
+):
     """``dense_log_parts`` for sparse rows; a part is summed in float64."""
     (d, P), parts, m = W.shape, len(starts) - 1, kept.shape[1]
     G, bias = np.empty((d, P)), np.empty(m if tables.shape[1] > d * P else 0)
-    flat = G.ravel()
+    flat, turns, lock = G.ravel(), book[TURNS], book[LOCK]
+    free, places, met = book[FREE], book[PLACES], book[MET]
     for _ in range(most):
         part = next_piece(turns, parts, 1)
         if part < 0:
-            return False
+            return leads and unfinished(turns, parts)
         first, last = starts[part], starts[part + 1]
         s = weight if len(weight) == 1 else weight[first:last]
         G[:], bias[:] = 0.0, 0.0
@@ -129,6 +144,7 @@ def csr_log_parts(
         )  # fmt: skip
         _into_table(take(part, places, free, lock), flat, bias, tables)
         give(part, parts, tables, sums, places, met, free, lock)
+        done(turns)
     return True
 
 
@@ -155,8 +171,8 @@ def csr_residuals(indptr, indices, values, step, W, b, y, weight, ready, kept, R
 
 @kernel
 def csr_log_columns(
-    turns, most, starts, columns, indptr, indices, values, step, t_indptr, t_indices, t_values, W, b, y,
-    weight, ready, kept, R, G, sums, biases,
+    leads, most, turns, starts, columns, indptr, indices, values, step, t_indptr, t_indices, t_values, W, b,
+    y, weight, ready, kept, R, G, sums, biases,
 ):  # fmt: skip
     """``csr_residuals`` of rows starts[p] … starts[p+1]−1 for every p, then G = XᵀR, range by range.
 
@@ -168,7 +184,7 @@ def csr_log_columns(
     for _ in range(most):
         piece = next_piece(turns, pieces, 2)
         if piece < 0:
-            return False
+            return leads and unfinished(turns, 2 * pieces)
         if piece < pieces:
             first, last = starts[piece], starts[piece + 1]
             s = weight if len(weight) == 1 else weight[first:last]

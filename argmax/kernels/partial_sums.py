@@ -5,9 +5,12 @@ to part 4, then 6 and 7 to those, … Of two that are to be added, whoever is re
 table of the second is then free for another part. So there are hardly more tables in use than threads.
 
     tables (T, size)   one row for each table
-    places (T,)        the table of each part
-    met (T,)           for the second of two: how many of them are ready
-    free (T + 1,)      how many tables are free, and which; ``lock`` guards it
+    book (5, …)        whole numbers, in rows: TURNS (``turns``), and
+
+        LOCK           guards what follows
+        FREE           how many tables are free, and which
+        PLACES         the table of each part
+        MET            for the second of two: how many of them are ready
 
 ``passes.sums.Tables`` is the same for parts that are not kernels.
 """
@@ -15,7 +18,10 @@ table of the second is then free for another part. So there are hardly more tabl
 from .compile import inner_kernel
 from .turns import arrive, enter, leave
 
-__all__ = ["give", "take"]
+__all__ = ["FREE", "LOCK", "MET", "PLACES", "ROWS", "TURNS", "give", "take"]
+
+TURNS, LOCK, FREE, PLACES, MET = range(5)
+ROWS = 5
 
 
 @inner_kernel

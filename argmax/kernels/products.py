@@ -16,7 +16,7 @@ so that each number loaded is used at least four times.
 import numpy as np
 
 from .compile import kernel
-from .simd import L4, L8, fma, gather, get, load, scatter, store, zeros
+from .simd import L4, L8, fma, gather, get, load, prefetch_far, scatter, store, zeros
 
 __all__ = [
     "csr_adjoint",
@@ -29,6 +29,7 @@ __all__ = [
     "dense_scores",
 ]
 
+AHEAD = 48  # rows that dense rows are sent for before their turn: those that ``fused`` takes at a time
 GRAM_ROWS = 128  # multiplied at once: what is copied of them stays in the second-level cache
 
 
@@ -189,6 +190,8 @@ def _dense_adjoint_tile(x, d, j, rows, first, R, P, c, G, LANES):
     for i in range(rows):
         r = load(R, i * P + c, LANES)
         here = (first + i) * d + j
+        if c == 0:
+            prefetch_far(x, here + AHEAD * d)
         g0 = fma(get(x, here), r, g0)
         g1 = fma(get(x, here + 1), r, g1)
         g2 = fma(get(x, here + 2), r, g2)
@@ -214,6 +217,7 @@ def _dense_adjoint_tile_of_12(x, d, j, rows, first, R, P, c, G):
     for i in range(rows):
         r, s = load(R, i * P + c, L8), load(R, i * P + c + 8, L4)
         here = (first + i) * d + j
+        prefetch_far(x, here + AHEAD * d)
         x0, x1, x2, x3 = get(x, here), get(x, here + 1), get(x, here + 2), get(x, here + 3)
         g0, h0 = fma(x0, r, g0), fma(x0, s, h0)
         g1, h1 = fma(x1, r, g1), fma(x1, s, h1)

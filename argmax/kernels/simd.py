@@ -6,6 +6,7 @@
     get(flat, at)             one element, without the test for a negative index: in a loop over places in
     put(flat, at, scalar)     memory that test is a third of the time
     prefetch(flat, at)        asks memory for an element that is needed soon; does nothing else
+    prefetch_far(flat, at)    the same, and leaves the first-level cache to what is needed now
     fma(scalar, vector, acc)  scalar · vector + acc, one rounding
     add, mul, divide(a, b)    lane by lane; ``maximum`` and ``minimum`` too (where a is NaN: b)
     plus, times(scalar, a)    a scalar to every lane
@@ -62,6 +63,7 @@ __all__ = [
     "mul",
     "plus",
     "prefetch",
+    "prefetch_far",
     "put",
     "scatter",
     "store",
@@ -272,18 +274,25 @@ def put(typing, flat, at, scalar):
     return types.none(flat, types.intp, flat.dtype), generate
 
 
-@intrinsic
-def prefetch(typing, flat, at):
-    def generate(context, builder, signature, args):
-        data = context.make_array(flat)(context, builder, args[0]).data
-        place = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
-        kind = ir.FunctionType(ir.VoidType(), [place.type, INDEX, INDEX, INDEX])
-        word = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        read_into_every_cache_of_data = (0, 3, 1)
-        builder.call(word, [place, *(ir.Constant(INDEX, x) for x in read_into_every_cache_of_data)])
-        return context.get_dummy_value()
+def _prefetch(near):
+    @intrinsic
+    def word(typing, flat, at):
+        def generate(context, builder, signature, args):
+            data = context.make_array(flat)(context, builder, args[0]).data
+            place = builder.bitcast(builder.gep(data, [args[1]]), ir.IntType(8).as_pointer())
+            kind = ir.FunctionType(ir.VoidType(), [place.type, INDEX, INDEX, INDEX])
+            word = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            read, data_not_code = 0, 1
+            given = [ir.Constant(INDEX, x) for x in (read, near, data_not_code)]
+            builder.call(word, [place, *given])
+            return context.get_dummy_value()
 
-    return types.none(flat, types.intp), generate
+        return types.none(flat, types.intp), generate
+
+    return word
+
+
+prefetch, prefetch_far = _prefetch(3), _prefetch(2)
 
 
 # Words that compute
@@ -429,6 +438,8 @@ if config.DISABLE_JIT:  # the same words in plain NumPy, for coverage and for de
 
     def prefetch(flat, at):
         pass
+
+    prefetch_far = prefetch
 
     def fma(scalar, vector, accumulator):
         return scalar * vector + accumulator

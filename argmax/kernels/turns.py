@@ -7,6 +7,7 @@ in; and who is put to sleep by the system is waited for only while he has a piec
     turns = np.zeros(SHAPE, np.int64)           shared by the threads that are in it
     piece = next_piece(turns, pieces, stages)   0, 1, 2, … over all stages, or −1 when none is left
     done(turns)                                 what this piece has written is there for the next stage
+    unfinished(turns, count)                    whether fewer pieces are done, after a little wait
 
     arrive(counts, at)                          of those who meet at a place, how many were there before
     enter(lock), leave(lock)                    one at a time in between; a lock is like ``turns``
@@ -26,12 +27,13 @@ from numba.extending import intrinsic
 
 from .compile import inner_kernel
 
-__all__ = ["SHAPE", "arrive", "done", "enter", "leave", "next_piece"]
+__all__ = ["SHAPE", "arrive", "done", "enter", "leave", "next_piece", "unfinished"]
 
 LINE = 16  # numbers between two counts: they must not lie in one line of the cache, nor in two neighbours
 TAKEN, DONE = 0, LINE  # where the counts are
 SHAPE = 2 * LINE
 LOOKS = 256  # before a core is offered to others
+LITTLE = 2**15  # looks, after which somebody who waits for others looks around himself
 
 _X86, _ARM = (
     ("llvm.x86.sse2.pause", ()),
@@ -141,6 +143,18 @@ def next_piece(turns, pieces, stages):
 def done(turns):
     """A piece is done."""
     _add(turns, DONE, 1)
+
+
+@inner_kernel
+def unfinished(turns, count):
+    """Whether fewer pieces than that are done, after a millisecond or so of waiting for them."""
+    looks = 0
+    while _look(turns, DONE) < count:
+        looks += 1
+        if looks == LITTLE:
+            return True
+        _pause()
+    return False
 
 
 @inner_kernel

@@ -93,18 +93,12 @@ def _evaluate_fused(
     given = (*rows, weights.W, weights.b, labels, weight, ready, kept)
     if shard.by_columns:
         return _evaluate_by_columns(shard, crew, problem, given)
-    from ..kernels import fused, turns
+    from ..kernels import fused
 
     kernel = fused.csr_log_parts if shard.sparse else fused.dense_log_parts
-    tables, starts = Tables(shard.tables()), np.array(shard.part_starts)
-    counts, lock = np.zeros((2, turns.SHAPE), np.int64)
-    rest = (tables.memory, tables.values, tables.places, tables.met, tables.free, lock)
-
-    def work(_: int) -> None:
-        while kernel(counts, shard.at_once(shard.parts), starts, *given, *rest):
-            pass
-
-    crew.together(work, shard.parts)
+    tables, most = Tables(shard.tables()), shard.at_once(shard.parts)
+    given = (most, shard.part_starts, *given, tables.memory, tables.values, tables.book)
+    crew.together(lambda leads: kernel(leads, *given), shard.parts)
     return tables.sums()
 
 
@@ -129,16 +123,11 @@ def _evaluate_by_columns(
     table[d:] = 0.0
     indptr, indices, entries, _ = csr_arguments(columns)
     turned = (indptr, indices, entries)
-    rows, answers = given[:4], given[4:]
-
-    def work(_: int) -> None:
-        while fused.csr_log_columns(
-            counts, shard.at_once(2 * pieces), starts, bounds, *rows, *turned, *answers, residual,
-            table[:d], values, biases,
-        ):  # fmt: skip
-            pass
-
-    crew.together(work, pieces)
+    given = (
+        shard.at_once(2 * pieces), counts, starts, bounds, *given[:4], *turned, *given[4:], residual,
+        table[:d], values, biases,
+    )  # fmt: skip
+    crew.together(lambda leads: fused.csr_log_columns(leads, *given), pieces)
     if layout.intercept:
         table[d, : layout.columns] += sum(biases)
     return {"value": float(sum(values)), "gradient": gradient}

@@ -125,12 +125,17 @@ class Tables:
     """
 
     def __init__(self, memory: Floats) -> None:
+        from ..kernels import partial_sums as its
+        from ..kernels import turns
+
         parts = len(memory)
         self.memory, self.values = memory, np.zeros(parts)
-        self.places, self.met = np.zeros(parts, np.int64), np.zeros(parts, np.int64)
-        # How many are free, and which: the first ones are used first, so that few are ever touched.
-        self.free = np.append(parts, np.arange(parts)[::-1])
+        self.book = np.zeros((its.ROWS, max(turns.SHAPE, parts + 1)), np.int64)
+        book = self.book
+        self.places, self.met, self.free = book[its.PLACES], book[its.MET], book[its.FREE]
         self._lock = threading.Lock()
+        # How many are free, and which: the first ones are used first, so that few are ever touched.
+        self.free[0], self.free[1 : parts + 1] = parts, np.arange(parts)[::-1]
 
     def take(self, part: int) -> Floats:
         """A table for a part, with whatever was left there."""
