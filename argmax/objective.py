@@ -40,6 +40,9 @@ SMALL_WORK = 100_000
 RANGE = 2**17
 """Weights from which on threads share the arithmetic on them."""
 
+GROUPS = 16
+"""Calls in which threads do it then: after each of them they queue for the interpreter's lock."""
+
 PIECE = 2**15
 """Weights worked on together then: enough to be worth a call, few enough that what is between is small."""
 
@@ -166,20 +169,34 @@ class Objective:
         The ranges depend on the length of w alone, so sums over them have the same bits for any number
         of threads. ``penalised`` leaves the free entries out.
         """
+        ranges = self._ranges(penalised)
+        return self.engine.share(lambda i: piece(slice(*ranges[i])), len(ranges))
+
+    def _ranges(self, penalised: bool) -> list[tuple[int, int]]:
         free, size = self.problem.layout.free, self.size
         parts = [(0, free.start), (free.stop, size)] if penalised else [(0, size)]
         step = PIECE if size > RANGE else RANGE
-        ranges = [
-            slice(a, b)
-            for first, last in parts
-            for a, b in pairwise([*range(first, last, step), last])
+        return [
+            (a, b) for first, last in parts for a, b in pairwise([*range(first, last, step), last])
         ]
-        return self.engine.share(lambda i: piece(ranges[i]), len(ranges))
+
+    def summed(self, kernel: Callable[..., Any], *given: Any, penalised: bool = False) -> float:
+        """Σ over the same ranges, by a kernel that does several of them in a call (``vectors.dots``)."""
+        starts, stops = np.array(self._ranges(penalised)).T.copy()
+        out = np.empty(len(starts))
+        groups = np.linspace(0, len(out), 1 + min(GROUPS, len(out))).astype(int)
+
+        def group(i: int) -> None:
+            some = slice(groups[i], groups[i + 1])
+            kernel(*given, starts[some], stops[some], out[some])
+
+        self.engine.share(group, len(groups) - 1)
+        return float(sum(out))
 
     def dot(self, a: Floats, b: Floats, less: Floats | None = None) -> float:
         """⟨a, b⟩ over all weights; or ⟨a, b − less⟩, without memory for the difference."""
         if less is None:
-            return float(sum(self.sweep(lambda s: _product(a[s], b[s]))))
+            return self._dot(a, b)
         return float(sum(self.sweep(lambda s: _product(a[s], b[s] - less[s]))))
 
     def combined(
@@ -233,7 +250,14 @@ class Objective:
 
     def square(self, v: Floats) -> float:
         """‖v‖² over the penalised entries, without a copy of v."""
-        return float(sum(self.sweep(lambda s: _product(v[s], v[s]), penalised=True)))
+        return self._dot(v, v, penalised=True)
+
+    def _dot(self, a: Floats, b: Floats, penalised: bool = False) -> float:
+        if self.size <= RANGE or not a.dtype == b.dtype == np.float64:
+            return float(sum(self.sweep(lambda s: _product(a[s], b[s]), penalised)))
+        from .kernels import vectors
+
+        return self.summed(vectors.dots, a, b, penalised=penalised)
 
     def penalty(self, w: Floats) -> float:
         """Ω(w)."""

@@ -264,10 +264,16 @@ def combine(a, x, b, y, out):
         out[i] = a * x[i] + b * y[i]
 
 
-def conjugate_step(step, p, product, d, residual):
+def dots(x, y, starts, stops, out):
+    for r, (first, last) in enumerate(zip(starts, stops, strict=True)):
+        out[r] = sum(x[i] * y[i] for i in range(first, last))
+
+
+def conjugate_steps(step, p, product, d, residual, starts, stops, out):
     for i in range(len(d)):
         d[i] += step * p[i]
         residual[i] -= step * product[i]
+    dots(residual, residual, starts, stops, out)
 
 
 def scale_rows(table, scale, out):

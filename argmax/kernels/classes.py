@@ -76,14 +76,17 @@ def argmax(S, labels, value):
 
 @kernel
 def curvature(P, weight, V, out):
-    """out_i = weight_i (diag(p_i) − p_i p_iᵀ) v_i. Given P, V (n, K), weight (n,). Filled out (n, K)."""
+    """out_i = weight_i (diag(p_i) − p_i p_iᵀ) v_i. Given P, V (n, K), weight (n,) or a single 1.
+
+    Filled out (n, K).
+    """
     n, K = P.shape
     for i in range(n):
-        mean = 0.0
+        mean, s = 0.0, weight[0] if len(weight) == 1 else weight[i]
         for c in range(K):
             mean += P[i, c] * V[i, c]
         for c in range(K):
-            out[i, c] = weight[i] * P[i, c] * (V[i, c] - mean)
+            out[i, c] = s * P[i, c] * (V[i, c] - mean)
 
 
 @kernel

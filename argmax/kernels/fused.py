@@ -19,6 +19,7 @@ from .turns import done, next_piece, unfinished
 
 __all__ = [
     "csr_curvature",
+    "csr_curvature_columns",
     "csr_log",
     "csr_log_columns",
     "csr_log_parts",
@@ -172,7 +173,7 @@ def csr_residuals(indptr, indices, values, step, W, b, y, weight, ready, kept, R
 @kernel
 def csr_log_columns(
     leads, most, turns, starts, columns, indptr, indices, values, step, t_indptr, t_indices, t_values, W, b,
-    y, weight, ready, kept, R, G, sums, biases,
+    y, weight, ready, kept, sums, R, G, biases,
 ):  # fmt: skip
     """``csr_residuals`` of rows starts[p] … starts[p+1]−1 for every p, then G = XᵀR, range by range.
 
@@ -180,7 +181,7 @@ def csr_log_columns(
             and of columns begin.
     Filled  kept, R (n, P), G (d, P); and of each piece of rows sums (T,), its value, and biases (T, m or 0).
     """
-    pieces, none = len(starts) - 1, np.zeros(G.shape[1])
+    pieces = len(starts) - 1
     for _ in range(most):
         piece = next_piece(turns, pieces, 2)
         if piece < 0:
@@ -193,20 +194,25 @@ def csr_log_columns(
                 kept[first:last], R[first:last], biases[piece],
             )  # fmt: skip
         else:
-            first, last = columns[piece - pieces], columns[piece - pieces + 1]
-            csr_scores(
-                t_indptr[first : last + 1], t_indices, t_values, step, R, none, G[first:last]
-            )
+            _columns(piece - pieces, columns, t_indptr, t_indices, t_values, step, R, G)
         done(turns)
     return True
+
+
+@kernel
+def _columns(piece, columns, indptr, indices, values, step, R, G):
+    """One range of columns of G = XᵀR."""
+    first, last = columns[piece], columns[piece + 1]
+    none = np.zeros(G.shape[1])
+    csr_scores(indptr[first : last + 1], indices, values, step, R, none, G[first:last])
 
 
 @kernel
 def csr_curvature(indptr, indices, values, step, V, v, p, weight, R, bias):
     """Residuals of a Hessian product: R_i = s_i (diag p_i − p_i p_iᵀ) (v + Σ_j x_ij V_j).
 
-    Given V (d, P), v (m,), marginals p (n, m), weight s (n,). Filled R (n, P): columns m … P−1 untouched;
-    bias (m,) += Σ_i R_i.
+    Given V (d, P), v (m,), marginals p (n, m), weight s (n,) or a single 1.
+    Filled R (n, P): columns m … P−1 untouched; bias (m,) += Σ_i R_i.
     """
     n, m = p.shape
     ahead = np.empty((ROWS, m))
@@ -214,9 +220,34 @@ def csr_curvature(indptr, indices, values, step, V, v, p, weight, R, bias):
         last = min(first + ROWS, n)
         some = ahead[: last - first]
         csr_scores(indptr[first : last + 1], indices, values, step, V, v, some)
-        curvature(p[first:last], weight[first:last], some, some)
+        s = weight if len(weight) == 1 else weight[first:last]
+        curvature(p[first:last], s, some, some)
         for i in range(last - first):
             for c in range(m):
                 R[first + i, c] = some[i, c]
             for c in range(len(bias)):
                 bias[c] += some[i, c]
+
+
+@kernel
+def csr_curvature_columns(
+    leads, most, turns, starts, columns, indptr, indices, values, step, t_indptr, t_indices, t_values, V, v,
+    p, weight, R, G, biases,
+):  # fmt: skip
+    """``csr_curvature`` of rows starts[p] … starts[p+1]−1 for every p, then G = XᵀR, range by range."""
+    pieces = len(starts) - 1
+    for _ in range(most):
+        piece = next_piece(turns, pieces, 2)
+        if piece < 0:
+            return leads and unfinished(turns, 2 * pieces)
+        if piece < pieces:
+            first, last = starts[piece], starts[piece + 1]
+            s = weight if len(weight) == 1 else weight[first:last]
+            csr_curvature(
+                indptr[first : last + 1], indices, values, step, V, v, p[first:last], s, R[first:last],
+                biases[piece],
+            )  # fmt: skip
+        else:
+            _columns(piece - pieces, columns, t_indptr, t_indices, t_values, step, R, G)
+        done(turns)
+    return True

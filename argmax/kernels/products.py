@@ -29,7 +29,9 @@ __all__ = [
     "dense_scores",
 ]
 
-AHEAD = 48  # rows that dense rows are sent for before their turn: those that ``fused`` takes at a time
+AHEAD = (
+    48  # rows that dense rows are sent for before their turn: those that ``fused`` takes at a time
+)
 GRAM_ROWS = 128  # multiplied at once: what is copied of them stays in the second-level cache
 
 

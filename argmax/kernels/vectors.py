@@ -4,9 +4,10 @@ NumPy would do one step at a time, with memory for each result in between, and t
 back after every one: sixteen threads then queue for it.
 """
 
-from .compile import kernel
+from .compile import inner_kernel, kernel
+from .simd import L8, add, fma, get, load, mul, store, times, total, zeros
 
-__all__ = ["combine", "conjugate_step", "scale_rows"]
+__all__ = ["combine", "conjugate_steps", "dots", "scale_rows"]
 
 
 @kernel
@@ -16,12 +17,43 @@ def combine(a, x, b, y, out):
         out[i] = a * x[i] + b * y[i]
 
 
+@inner_kernel
+def _dot(x, y, first, last):
+    """Σ x_i y_i for i = first … last−1, in two vectors of eight sums: always in the same order."""
+    even, odd, at = zeros(x, L8), zeros(x, L8), first
+    while at + 16 <= last:
+        even = add(even, mul(load(x, at, L8), load(y, at, L8)))
+        odd = add(odd, mul(load(x, at + 8, L8), load(y, at + 8, L8)))
+        at += 16
+    rest = 0.0
+    for i in range(at, last):
+        rest += get(x, i) * get(y, i)
+    return total(add(even, odd)) + rest
+
+
 @kernel
-def conjugate_step(step, p, product, d, residual):
-    """d += step · p, residual −= step · product: Nocedal and Wright 2006, algorithm 5.2. All (n,)."""
-    for i in range(len(d)):
-        d[i] += step * p[i]
-        residual[i] -= step * product[i]
+def dots(x, y, starts, stops, out):
+    """out_r = Σ x_i y_i for i = starts_r … stops_r−1. Given x, y (n,), float64. Filled out (R,)."""
+    for r in range(len(out)):
+        out[r] = _dot(x, y, starts[r], stops[r])
+
+
+@kernel
+def conjugate_steps(step, p, product, d, residual, starts, stops, out):
+    """d += step · p, residual −= step · product: Nocedal and Wright 2006, algorithm 5.2. All (n,), float64.
+
+    In ranges starts_r … stops_r−1. Filled out (R,): ‖residual‖² of each.
+    """
+    for r in range(len(out)):
+        at = starts[r]
+        while at + 8 <= stops[r]:
+            store(d, at, fma(step, load(p, at, L8), load(d, at, L8)))
+            store(residual, at, add(load(residual, at, L8), times(-step, load(product, at, L8))))
+            at += 8
+        for i in range(at, stops[r]):
+            d[i] += step * p[i]
+            residual[i] -= step * product[i]
+        out[r] = _dot(residual, residual, starts[r], stops[r])
 
 
 @kernel

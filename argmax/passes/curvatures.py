@@ -21,7 +21,16 @@ from ..layouts import Full, Weights, as_matrix, csr_arguments
 from ..losses import Log, SoftmaxMargin
 from ..records import Csr, Floats, Scores, Structures, Truth
 from .problem import Problem
-from .sums import adjoint, by_kernel, kept_scores, like, summed_by_columns, weights_of
+from .sums import (
+    adjoint,
+    by_kernel,
+    column_sums,
+    kept_scores,
+    like,
+    summed_by_columns,
+    weight_or_one,
+    weights_of,
+)
 
 __all__ = ["curvature", "diagonal", "gram", "has_diagonal", "hessian"]
 
@@ -51,22 +60,25 @@ def curvature(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, directio
 def _curvature_by_columns(
     shard: Shard, crew: Crew, problem: Problem, ahead: Weights, marginals: Floats
 ) -> Sums:
-    """``curvature`` of sparse rows by one kernel call a block, then the owners of the columns."""
+    """``curvature`` of sparse rows by kernels; on disk a block at a time."""
     from ..kernels import fused
 
     layout = problem.full
+    if not shard.on_disk:
+        given = (ahead.W, ahead.b, marginals, weight_or_one(shard.truth.weight))
+        return {"gradient": column_sums(shard, crew, problem, fused.csr_curvature_columns, *given)}
     residual = shard.padded_residual(layout.width)
 
-    def rows_of(block: int) -> Floats:
-        structures, truth, nodes = shard.open(block)
+    def rows_of(p: int) -> Floats:
+        structures, truth, nodes = shard.spans(p)[0]
         assert isinstance(structures.rows, Csr)
         bias = np.zeros(layout.columns if layout.intercept else 0)
-        weight = weights_of(truth.weight, nodes)
+        weight = weight_or_one(truth.weight)
         rest = (ahead.W, ahead.b, marginals[nodes], weight, residual[nodes], bias)
         fused.csr_curvature(*csr_arguments(structures.rows), *rest)
         return bias
 
-    totals = crew.run(rows_of, len(shard.blocks))
+    totals = crew.run(rows_of, shard.parts)
     gradient = summed_by_columns(shard, crew, problem, residual)
     if layout.intercept:
         layout.matrix(gradient)[layout.features, : layout.columns] += sum(totals)

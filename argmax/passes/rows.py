@@ -19,7 +19,6 @@ import numpy as np
 
 from ..engines import Crew, Shard, Stamp
 from ..engines.base import Sums
-from ..engines.shards import PARTS
 from ..layouts import Weights, csr_arguments
 from ..losses import Log
 from ..records import Csr, Floats, Scores, Structures, Truth
@@ -29,6 +28,7 @@ from .sums import (
     Tables,
     adjoint,
     by_kernel,
+    column_sums,
     kept_scores,
     like,
     sum_parts,
@@ -89,48 +89,19 @@ def _evaluate_fused(
     """``evaluate`` by kernels that do all of it. ``ready`` says that ``kept`` already holds the scores."""
     if shard.on_disk or (shard.by_columns and seldom):
         return _evaluate_by_parts(shard, crew, problem, weights, ready, kept, seldom)
-    rows, labels, weight = _answered(shard.structures.rows, shard.truth)
-    given = (*rows, weights.W, weights.b, labels, weight, ready, kept)
-    if shard.by_columns:
-        return _evaluate_by_columns(shard, crew, problem, given)
     from ..kernels import fused
 
+    rows, labels, weight = _answered(shard.structures.rows, shard.truth)
+    given = (weights.W, weights.b, labels, weight, ready, kept)
+    if shard.by_columns:
+        values = np.zeros(shard.parts)
+        gradient = column_sums(shard, crew, problem, fused.csr_log_columns, *given, values)
+        return {"value": float(sum(values)), "gradient": gradient}
     kernel = fused.csr_log_parts if shard.sparse else fused.dense_log_parts
     tables, most = Tables(shard.tables()), shard.at_once(shard.parts)
-    given = (most, shard.part_starts, *given, tables.memory, tables.values, tables.book)
+    given = (most, shard.part_starts, *rows, *given, tables.memory, tables.values, tables.book)
     crew.together(lambda leads: kernel(leads, *given), shard.parts)
     return tables.sums()
-
-
-def _evaluate_by_columns(
-    shard: Shard, crew: Crew, problem: Problem, given: tuple[Any, ...]
-) -> Sums:
-    """Residuals by row parts, then the gradient by the owners of the columns; in one kernel."""
-    from ..kernels import fused, turns
-
-    layout, d = problem.full, problem.full.features
-    residual, columns = shard.padded_residual(layout.width), shard.by_column(crew.run)
-    assert isinstance(columns, Csr)
-    ranges = shard.column_ranges(columns, PARTS)
-    pieces = max(shard.parts, len(ranges))  # of both kinds; some of one may be empty
-    starts, bounds = np.full((2, pieces + 1), len(shard))
-    starts[: shard.parts + 1], bounds[:] = shard.part_starts, d
-    bounds[: len(ranges)] = [some.start for some in ranges]
-    counts, values = np.zeros(turns.SHAPE, np.int64), np.zeros(pieces)
-    biases = np.zeros((pieces, layout.columns if layout.intercept else 0))
-    gradient = np.empty(layout.size)  # not zeros: its pages are touched first by their owners
-    table = layout.matrix(gradient)
-    table[d:] = 0.0
-    indptr, indices, entries, _ = csr_arguments(columns)
-    turned = (indptr, indices, entries)
-    given = (
-        shard.at_once(2 * pieces), counts, starts, bounds, *given[:4], *turned, *given[4:], residual,
-        table[:d], values, biases,
-    )  # fmt: skip
-    crew.together(lambda leads: fused.csr_log_columns(leads, *given), pieces)
-    if layout.intercept:
-        table[d, : layout.columns] += sum(biases)
-    return {"value": float(sum(values)), "gradient": gradient}
 
 
 def _evaluate_by_parts(

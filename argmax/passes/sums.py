@@ -26,6 +26,7 @@ __all__ = [
     "Tables",
     "adjoint",
     "by_kernel",
+    "column_sums",
     "kept_scores",
     "like",
     "sum_parts",
@@ -187,6 +188,37 @@ def _adjoint_by_columns(
     for _, total, edge in pieces:
         layout.adjoint_shared(total, edge, gradient)
     return {"value": sum(value for value, _, _ in pieces), "gradient": gradient}
+
+
+def column_sums(
+    shard: Shard, crew: Crew, problem: Problem, kernel: Callable[..., bool], *given: Any
+) -> Floats:
+    """A gradient by a ``…_columns`` of ``kernels.fused``: residuals by row parts, then owners of columns.
+
+    For sparse rows in memory. ``given`` are the arguments between the columns and the residuals.
+    """
+    from ..kernels import turns
+
+    layout, d, parts = problem.full, problem.full.features, shard.parts
+    residual, columns = shard.padded_residual(layout.width), shard.by_column(crew.run)
+    assert isinstance(columns, Csr)
+    ranges = shard.column_ranges(columns, parts)
+    bounds = np.full(parts + 1, d)  # as many ranges as there are row parts; the last may be empty
+    bounds[: len(ranges)] = [some.start for some in ranges]
+    biases = np.zeros((parts, layout.columns if layout.intercept else 0))
+    gradient = np.empty(layout.size)  # not zeros: its pages are touched first by their owners
+    table = layout.matrix(gradient)
+    table[d:] = 0.0
+    rows = shard.structures.rows
+    assert isinstance(rows, Csr)
+    arguments = (
+        shard.at_once(2 * parts), np.zeros(turns.SHAPE, np.int64), shard.part_starts, bounds,
+        *csr_arguments(rows), *csr_arguments(columns)[:3], *given, residual, table[:d], biases,
+    )  # fmt: skip
+    crew.together(lambda leads: kernel(leads, *arguments), parts)
+    if layout.intercept:
+        table[d, : layout.columns] += sum(biases)
+    return gradient
 
 
 def summed_by_columns(

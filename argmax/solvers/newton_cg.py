@@ -111,11 +111,7 @@ def _advance(
         return float(residual @ residual)
     from ..kernels import vectors
 
-    def piece(s: slice) -> float:
-        vectors.conjugate_step(step, p[s], product[s], d[s], residual[s])
-        return float(np.dot(residual[s], residual[s]))
-
-    return float(sum(objective.sweep(piece)))
+    return objective.summed(vectors.conjugate_steps, step, p, product, d, residual)
 
 
 def newton_step(

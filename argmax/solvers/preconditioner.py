@@ -28,6 +28,9 @@ SINGLE_FEATURES = 500
 """From so many features on the factor is float32, half as large and half as long to read: an estimate that is
 wrong in its seventh digit is no worse. Where rounding makes it indefinite, float64 is used after all."""
 
+SOLVED = 8
+"""Columns that are solved for in one piece from so many features on."""
+
 FACTOR_FEATURES = 3000
 """Beyond so many features the factor (d² memory, d³/3 work) gives way to its diagonal."""
 
@@ -129,11 +132,21 @@ class Preconditioner:
                 self._scaled(layout.matrix(v), layout.matrix(result))
         elif self.kind == "factor":
             stacked = self._stacked([layout.matrix(v) for v in vectors])
-            stacked = cho_solve(self._factor, stacked, overwrite_b=True, check_finite=False)
-            stacked *= self._scale[:, None]
+            self._solve(stacked)
             for i, result in enumerate(out):
                 layout.matrix(result)[:] = stacked[:, i * layout.width : (i + 1) * layout.width]
         return out
+
+    def _solve(self, stacked: Floats) -> None:
+        """A⁻¹ times some scaled columns, in their memory; in pieces where they are long."""
+
+        def piece(i: int) -> None:
+            some = stacked[:, i * columns : (i + 1) * columns]
+            solved = cho_solve(self._factor, some, overwrite_b=True, check_finite=False)
+            np.multiply(solved, self._scale[:, None], out=some)
+
+        columns = SOLVED if self.side >= SINGLE_FEATURES else stacked.shape[1]
+        self.objective.engine.share(piece, -(-stacked.shape[1] // columns))
 
     def _stacked(self, tables: list[Floats]) -> Floats:
         """The tables side by side, scaled, as LAPACK likes it: column by column, in the factor's dtype."""

@@ -239,7 +239,9 @@ def test_fused_kernel_in_float32():
 def test_vectors(n):
     x, y, z, u = np.random.default_rng(n).normal(size=(4, n))
     same(vectors.combine, naive.combine, 0.3, x, -2.0, y, z)
-    same(vectors.conjugate_step, naive.conjugate_step, 0.7, x, y, z, u)
+    starts, stops, out = np.array([0, n // 3]), np.array([n // 3, n]), np.empty(2)
+    same(vectors.dots, naive.dots, x, y, starts, stops, out)
+    same(vectors.conjugate_steps, naive.conjugate_steps, 0.7, x, y, z, u, starts, stops, out)
     table = np.random.default_rng(n).normal(size=(n, 5))
     same(vectors.scale_rows, naive.scale_rows, table, x, np.empty((n, 5)))
 

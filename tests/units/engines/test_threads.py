@@ -62,6 +62,54 @@ def test_after_an_error_no_new_pieces_are_begun():
     assert len(begun) < 100
 
 
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_together_all_threads_are_called_and_one_leads(n):
+    engine, met, led = Threads(n), threading.Barrier(n, timeout=10), []
+
+    def work(leads):
+        led.append(leads)
+        met.wait()  # breaks unless all of them are called
+        return False
+
+    with engine.open():
+        engine.together(work, 100)
+    assert sorted(led) == [False] * (n - 1) + [True]
+
+
+def test_together_no_more_are_called_than_can_help():
+    engine, led = Threads(5), []
+    with engine.open():
+        engine.together(lambda leads: bool(led.append(leads)), 1)
+        engine.together(lambda leads: bool(led.append(leads)), 2)
+    assert led.count(True) == 2
+    assert len(led) == 3
+
+
+def test_together_whoever_leads_is_called_until_all_is_done():
+    engine, calls = Threads(1), iter([True, True, False])
+    with engine.open():
+        engine.together(lambda leads: next(calls), 4)
+    assert next(calls, None) is None
+
+
+@pytest.mark.parametrize("leads", [True, False])
+def test_together_an_error_is_raised_here_after_all_have_stopped(leads):
+    engine, working, gone = Threads(3), threading.Event(), []
+
+    def work(mine):
+        if mine is leads:
+            working.wait(10)
+            raise MemoryError("no room")
+        working.set()
+        time.sleep(0.01)
+        gone.append(mine)
+        return mine  # who leads waits for what will never be done
+
+    with engine.open(), pytest.raises(MemoryError, match="no room"):
+        engine.together(work, 3)
+    assert gone.count(False) == (2 if leads else 0)
+
+
 def test_without_open_the_caller_works_alone():
     here = threading.current_thread()
     assert Threads(4).run(lambda i: threading.current_thread() is here, 5) == [True] * 5

@@ -1,0 +1,83 @@
+"""Turns: every piece once, no stage before the one before it, whoever comes and however many."""
+
+import numpy as np
+import pytest
+
+from argmax.engines import Threads
+from argmax.kernels import turns
+from argmax.kernels.compile import kernel
+
+PIECES, STAGES = 7, 300
+
+
+@kernel
+def add_up(leads, counts, pieces, stages, table, most):
+    """Row s + 1 of the table: the sum of row s, plus the number of the piece; wrong unless row s is ready."""
+    for _ in range(most):
+        piece = turns.next_piece(counts, pieces, stages)
+        if piece < 0:
+            return leads and turns.unfinished(counts, pieces * stages)
+        stage, column = piece // pieces, piece % pieces
+        total = 0
+        for other in range(pieces):
+            total += table[stage, other]
+        table[stage + 1, column] += total % 1009 + piece
+        turns.done(counts)
+    return True
+
+
+def expected():
+    table = np.zeros((STAGES + 1, PIECES), np.int64)
+    for stage in range(STAGES):
+        table[stage + 1] = table[stage].sum() % 1009 + stage * PIECES + np.arange(PIECES)
+    return table
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 16])
+@pytest.mark.parametrize("most", [1, 50, 10**6])
+def test_stages_follow_each_other_and_every_piece_is_done_once(threads, most):
+    table, counts = np.zeros((STAGES + 1, PIECES), np.int64), np.zeros(turns.SHAPE, np.int64)
+    engine = Threads(threads)
+    with engine.open():
+        engine.together(
+            lambda leads: bool(add_up(leads, counts, PIECES, STAGES, table, most)), threads
+        )
+        found = table.copy()  # when the caller is back, nothing is missing
+    np.testing.assert_array_equal(found, expected())
+
+
+@kernel
+def one_at_a_time(lock, total, times):
+    for _ in range(times):
+        turns.enter(lock)
+        total[0] += 1  # not in one step: lost where two are inside
+        turns.leave(lock)
+
+
+def test_a_lock_lets_in_one_at_a_time():
+    lock, total = np.zeros(turns.SHAPE, np.int64), np.zeros(1, np.int64)
+    engine = Threads(4)
+    with engine.open():
+        engine.run(lambda i: one_at_a_time(lock, total, 5000), 4)
+    assert total[0] == 20_000
+
+
+@kernel
+def meet(counts, order):
+    order[turns.arrive(counts, 3)] += 1
+
+
+def test_whoever_arrives_is_told_who_was_there():
+    counts, order = np.zeros(5, np.int64), np.zeros(6, np.int64)
+    for _ in range(6):
+        meet(counts, order)
+    assert order.tolist() == [1] * 6
+    assert counts.tolist() == [0, 0, 0, 6, 0]
+
+
+def test_who_has_waited_a_while_looks_around():
+    counts = np.zeros(turns.SHAPE, np.int64)
+    add_up(False, counts, PIECES, 1, np.zeros((2, PIECES), np.int64), 1)  # one of seven is done
+    while_waiting = kernel(lambda counts, count: turns.unfinished(counts, count))
+    assert while_waiting(counts, 2)
+    assert not while_waiting(counts, 1)
