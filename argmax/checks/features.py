@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,13 @@ def finite(X: Rows) -> None:
 
 
 def rows(
-    estimator: Any, X: Any, *, reset: bool, dtype: Any = None, finite_later: bool = False
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    dtype: Any = None,
+    finite_later: bool = False,
+    run: Run | None = None,
 ) -> Rows:
     """X as rows ready for the kernels: C-ordered dense, or CSR, in float32 or float64.
 
@@ -155,7 +162,7 @@ def rows(
             ensure_all_finite=False,
         )
         # Scores are sums over entries: only a fit, which also squares them, minds duplicates.
-        result: Rows = compressed(X, sum_duplicates=reset) if sp.issparse(X) else X
+        result: Rows = compressed(X, reset, run or _alone) if sp.issparse(X) else X
     if not finite_later:
         finite(result)
     return result
@@ -198,7 +205,15 @@ def table(X: Any) -> Floats:
     return result
 
 
-def compressed(X: Any, sum_duplicates: bool = True) -> Csr:
+Run = Callable[[Callable[[int], Any], int], list[Any]]
+"""``Threads.run``: pieces of work, side by side if that can be."""
+
+
+def _alone(piece: Callable[[int], Any], count: int) -> list[Any]:
+    return [piece(i) for i in range(count)]
+
+
+def compressed(X: Any, sum_duplicates: bool = True, run: Run = _alone) -> Csr:
     """A scipy CSR matrix as our record: duplicates summed, indices 32 bits wide where they fit."""
     used = int(X.indptr[-1])  # SciPy allows a tail that no row uses
     kind = np.int32 if max(X.shape[1], used) < 2**31 else np.int64
@@ -208,7 +223,7 @@ def compressed(X: Any, sum_duplicates: bool = True) -> Csr:
         np.ascontiguousarray(X.data[:used]),
         X.shape[1],
     )
-    if sum_duplicates and _has_duplicates(result):
+    if sum_duplicates and _has_duplicates(result, run):
         X = X.copy()
         X.has_canonical_format = X.has_sorted_indices = False  # whatever somebody set or left there
         X.sum_duplicates()
@@ -216,10 +231,15 @@ def compressed(X: Any, sum_duplicates: bool = True) -> Csr:
     return result
 
 
-def _has_duplicates(rows: Csr) -> bool:
+def _has_duplicates(rows: Csr, run: Run) -> bool:
     if compiled(rows.entries) and rows.width <= rows.entries:
         from ..kernels import structure
 
+        count = -(-rows.entries // CHUNK)
+        bounds = [len(rows) * i // count for i in range(count + 1)]
+        pieces = [rows.indptr[a : b + 1] for a, b in pairwise(bounds)]
+        if all(run(lambda i: structure.ascending(pieces[i], rows.indices), count)):
+            return False  # the common case
         return bool(structure.has_duplicates(rows.indptr, rows.indices, rows.width))
     X = sp.csr_array((rows.indices, rows.indices, rows.indptr), shape=rows.shape)
     return not (X if X.has_sorted_indices else X.sorted_indices()).has_canonical_format
@@ -229,11 +249,8 @@ CHUNK = 2**20
 """Values looked at together: 8 MB, which the last-level cache holds for the second look."""
 
 
-def magnitude(X: Rows, run: Callable[[Callable[[int], Any], int], list[Any]]) -> None:
-    """Refuse NaN, infinity, and values whose squares would overflow into silent nonsense.
-
-    ``run`` computes the pieces, side by side if it can (``Threads.run``).
-    """
+def magnitude(X: Rows, run: Run) -> None:
+    """Refuse NaN, infinity, and values whose squares would overflow into silent nonsense."""
     values = X.values if isinstance(X, Csr) else X
     if values is None or not values.size:
         return

@@ -7,26 +7,40 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from ..records import Ints
 from .examples import Examples
 from .shards import Shard
 
-__all__ = ["BRANCHES", "Crew", "Engine", "Sums", "Task", "add_up"]
+__all__ = ["BRANCHES", "Crew", "Engine", "Room", "Sums", "Task", "add_up"]
 
 Sums = dict[str, Any]
+
+
+class Room(Protocol):
+    """Where threads stay that wait for more of the same work."""
+
+    @property
+    def inside(self) -> int:
+        """How many there are."""
+        ...
 
 
 class Crew(Protocol):
     """Threads working side by side on the pieces of one shard."""
 
+    bell: Ints
+    """Rings, by counting one up, when those who stay in some room are to come out."""
+
     def run(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         """[piece(0), …, piece(count − 1)], computed in any order, returned in this one."""
         ...
 
-    def together(self, work: Callable[[bool], bool], most: int) -> None:
+    def together(self, work: Callable[[bool], bool], most: int, room: Room | None = None) -> None:
         """Have all threads, ``most`` at most, call ``work`` as long as it says True.
 
         It is a kernel inside which they take turns (``kernels.turns``). The calling thread, which alone gives
-        True, is not to say False before all is done; nobody waits for the others to come back.
+        True, is not to say False before all is done; nobody waits for the others to come back. If some have
+        stayed in a ``room`` of the kernel since the last time, fewer are called.
         """
         ...
 

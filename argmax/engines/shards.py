@@ -231,8 +231,16 @@ class Shard:
         return tables
 
     def forget_gradients(self) -> None:
-        """Give back the memory of ``tables``."""
+        """Give back the memory of ``tables`` and of ``round``."""
         self.slots.drop("gradients", None)
+        self._made.pop("round", None)
+
+    def round(self, make: Callable[..., Any], crew: Any, weights: Any, kept: Floats) -> Any:
+        """The ``passes.rounds.Round`` that this pass is one of: the last one, or a new one."""
+        found = self._made.get("round")
+        if found is None or not found.fits(crew, weights, kept):
+            found = self._made["round"] = make(self, crew, weights, kept)
+        return found
 
     def by_column(self, run: Run) -> Rows:
         """What an owner of features reads: sparse rows transposed (once), dense rows as they are."""

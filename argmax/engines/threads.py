@@ -5,17 +5,20 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any, final
 
 import joblib
+import numpy as np
 import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
 from .. import checks
-from .base import Engine, Sums, Task, add_up
+from ..records import Ints
+from .base import Engine, Room, Sums, Task, add_up
 from .examples import Examples
 from .shards import Shard
 
@@ -39,6 +42,8 @@ class Threads(Engine):
     def __init__(self, n: int | None = None) -> None:
         self.n = joblib.cpu_count() if n is None else checks.positive_integer("n_threads", n)
         self._pool: _Pool | None = None
+        self.bell: Ints = np.zeros(1, np.int64)
+        self._room: Room | None = None  # where some may have stayed
         self._users, self._lock = 0, threading.Lock()
 
     def __repr__(self) -> str:
@@ -65,12 +70,15 @@ class Threads(Engine):
                     self._users -= 1
                     pool, self._pool = self._pool, None if self._users == 0 else self._pool
                 if self._pool is None and pool is not None:
+                    self._ring(None)
                     pool.close()
 
     def run(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         """[piece(0), …, piece(count − 1)]; the calling thread works too."""
         if self._pool is None or count == 1:
             return [piece(i) for i in range(count)]
+        if self._room is not None:
+            self._ring(None)
         results: list[Any] = [None] * count
         ticket, stopped = itertools.count(), [False]  # next() is atomic
 
@@ -94,7 +102,7 @@ class Threads(Engine):
     def share(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         return self.run(piece, count)
 
-    def together(self, work: Callable[[bool], bool], most: int) -> None:
+    def together(self, work: Callable[[bool], bool], most: int, room: Room | None = None) -> None:
         """``Crew.together``."""
         if self._pool is None or most == 1:
             while work(True):
@@ -109,14 +117,25 @@ class Threads(Engine):
             except BaseException as error:
                 errors.append(error)
 
-        helped = self._pool.start(help_out, min(self.n, most) - 1)
+        if room is None or room is not self._room:
+            self._ring(room)
+        there = 0 if room is None else room.inside
+        helped = self._pool.start(help_out, min(self.n, most) - 1 - there)
         try:
             while work(True):
                 if errors:  # what somebody had in hand will never be done
                     raise errors[0]
         except BaseException:
+            self._ring(None)
             helped()  # they still write to memory that is about to be used again
+            while room is not None and room.inside:
+                time.sleep(0.001)
             raise
+
+    def _ring(self, room: Room | None) -> None:
+        """Call out those who have stayed somewhere; ``room`` is where they may stay from now on."""
+        self.bell[0] += 1
+        self._room = room
 
     def collect(self, X: Any, y: Any, sample_weight: Any) -> Examples | None:
         return None

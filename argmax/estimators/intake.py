@@ -70,7 +70,8 @@ def elsewhere(X: Any, y: Any, sample_weight: Any, engine: Engine) -> Examples | 
 def _held(
     estimator: Any, loss: Loss, X: Any, y: Any, sample_weight: Any, example_cost: Any, crew: Crew
 ) -> Held:
-    rows = checks.rows(estimator, X, reset=True, dtype=estimator.dtype, finite_later=True)
+    kind, run = estimator.dtype, crew.run
+    rows = checks.rows(estimator, X, reset=True, dtype=kind, finite_later=True, run=run)
     checks.magnitude(rows, crew.run)
     n = len(rows)
     if y is None:

@@ -4,8 +4,9 @@ What ``products`` and ``classes`` do one after another, chained while the rows a
 cache, and without returning to the interpreter in between: there the threads would queue for its lock.
 Where the scores are already in ``kept``, the caller says ``ready`` and they are used as they are.
 Kernels named ``…_parts`` and ``…_columns`` are called by all threads at once with the same arguments, but for
-``leads``, which is true for one of them. Each does pieces until there are none, or has done ``most``; the one
-that leads then waits for the others, for a while. True means: look around, and call again.
+``leads``, which is true for one of them. That one does pieces until there are none, then waits for the others
+for a while, and is back after ``most`` pieces at the latest; True means: look around, and call again. The
+others stay for the next pass, until the ``bell`` rings: then W, b and ``ready`` have changed, nothing else.
 Importing other kernels is safe here: the compile cache is named by a hash of this whole folder.
 """
 
@@ -15,7 +16,7 @@ from .classes import curvature, nll
 from .compile import kernel
 from .partial_sums import FREE, LOCK, MET, PLACES, TURNS, give, take
 from .products import AHEAD, csr_adjoint, csr_scores, dense_adjoint, dense_scores
-from .turns import done, next_piece, unfinished
+from .turns import come, done, go, heard, next_piece, stay, unfinished
 
 __all__ = [
     "csr_curvature",
@@ -54,24 +55,36 @@ def dense_log(X, W, b, y, weight, ready, kept, G, bias):
 
 
 @kernel
-def dense_log_parts(leads, most, starts, X, W, b, y, weight, ready, kept, tables, values, book):
+def dense_log_parts(
+    leads, most, starts, X, W, b, y, weight, ready, kept, tables, values, book, bell
+):
     """``dense_log`` of rows starts[p] … starts[p+1]−1 for every part p, summed as in ``partial_sums``.
 
-    A table is (d, P), then the bias if there is one. A part is summed in the dtype of W.
+    A table is (d, P), then the bias if there is one. A part is summed in the dtype of W. ``ready`` (1,) is 0
+    or 1.
     """
     (d, P), parts, m = W.shape, len(starts) - 1, kept.shape[1]
     G, bias = np.empty((d, P), W.dtype), np.empty(m if tables.shape[1] > d * P else 0)
     flat, turns, lock = G.ravel(), book[TURNS], book[LOCK]
     free, places, met = book[FREE], book[PLACES], book[MET]
-    for _ in range(most):
+    rung, left = heard(bell), most
+    if not leads:
+        come(turns)
+    while left > 0:
         part = next_piece(turns, parts, 1)
         if part < 0:
-            return leads and unfinished(turns, parts)
+            if leads:
+                return unfinished(turns, parts)
+            if not stay(turns, parts, bell, rung):
+                go(turns)
+                return False
+            continue
+        left -= leads
         first, last = starts[part], starts[part + 1]
         s = weight if len(weight) == 1 else weight[first:last]
         G[:], bias[:] = 0.0, 0.0
         values[part] = dense_log(
-            X[first:last], W, b, y[first:last], s, ready, kept[first:last], G, bias
+            X[first:last], W, b, y[first:last], s, ready[0] > 0, kept[first:last], G, bias
         )
         _into_table(take(part, places, free, lock), flat, bias, tables)
         give(part, parts, tables, values, places, met, free, lock)
@@ -110,37 +123,32 @@ def csr_log(indptr, indices, values, step, W, b, y, weight, ready, kept, G, bias
 
 @kernel
 def csr_log_parts(
-    leads,
-    most,
-    starts,
-    indptr,
-    indices,
-    values,
-    step,
-    W,
-    b,
-    y,
-    weight,
-    ready,
-    kept,
-    tables,
-    sums,
-    book,
-):
+    leads, most, starts, indptr, indices, values, step, W, b, y, weight, ready, kept, tables, sums, book,
+    bell,
+):  # fmt: skip
     """``dense_log_parts`` for sparse rows; a part is summed in float64."""
     (d, P), parts, m = W.shape, len(starts) - 1, kept.shape[1]
     G, bias = np.empty((d, P)), np.empty(m if tables.shape[1] > d * P else 0)
     flat, turns, lock = G.ravel(), book[TURNS], book[LOCK]
     free, places, met = book[FREE], book[PLACES], book[MET]
-    for _ in range(most):
+    rung, left = heard(bell), most
+    if not leads:
+        come(turns)
+    while left > 0:
         part = next_piece(turns, parts, 1)
         if part < 0:
-            return leads and unfinished(turns, parts)
+            if leads:
+                return unfinished(turns, parts)
+            if not stay(turns, parts, bell, rung):
+                go(turns)
+                return False
+            continue
+        left -= leads
         first, last = starts[part], starts[part + 1]
         s = weight if len(weight) == 1 else weight[first:last]
         G[:], bias[:] = 0.0, 0.0
         sums[part] = csr_log(
-            indptr[first : last + 1], indices, values, step, W, b, y[first:last], s, ready,
+            indptr[first : last + 1], indices, values, step, W, b, y[first:last], s, ready[0] > 0,
             kept[first:last], G, bias,
         )  # fmt: skip
         _into_table(take(part, places, free, lock), flat, bias, tables)

@@ -15,13 +15,23 @@ table of the second is then free for another part. So there are hardly more tabl
 ``passes.sums.Tables`` is the same for parts that are not kernels.
 """
 
-from .compile import inner_kernel
-from .turns import arrive, enter, leave
+from .compile import inner_kernel, kernel
+from .turns import again, arrive, enter, leave
 
-__all__ = ["FREE", "LOCK", "MET", "PLACES", "ROWS", "TURNS", "give", "take"]
+__all__ = ["FREE", "LOCK", "MET", "PLACES", "ROWS", "TURNS", "begin", "give", "take"]
 
 TURNS, LOCK, FREE, PLACES, MET = range(5)
 ROWS = 5
+
+
+@kernel
+def begin(parts, book):
+    """All parts are to be summed anew. The first tables are used first, so that few are ever touched."""
+    free, met = book[FREE], book[MET]
+    free[0], met[:] = parts, 0
+    for table in range(parts):
+        free[1 + table] = parts - 1 - table
+    again(book[TURNS])
 
 
 @inner_kernel

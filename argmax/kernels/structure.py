@@ -5,6 +5,7 @@ import numpy as np
 from .compile import kernel
 
 __all__ = [
+    "ascending",
     "compress",
     "count_columns",
     "count_entries",
@@ -12,6 +13,18 @@ __all__ = [
     "split_rows",
     "transpose",
 ]
+
+
+@kernel
+def ascending(indptr, indices):
+    """Whether the features of every row ascend, none named twice. Given indptr (R+1,), indices."""
+    for i in range(len(indptr) - 1):
+        falls = 0
+        for t in range(indptr[i] + 1, indptr[i + 1]):
+            falls += indices[t] <= indices[t - 1]
+        if falls:
+            return False
+    return True
 
 
 @kernel

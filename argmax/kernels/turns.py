@@ -9,6 +9,12 @@ in; and who is put to sleep by the system is waited for only while he has a piec
     done(turns)                                 what this piece has written is there for the next stage
     unfinished(turns, count)                    whether fewer pieces are done, after a little wait
 
+When all is done the pieces can be given out anew, and who is still there begins at once:
+
+    again(turns)                                pieces begin at 0
+    stay(turns, pieces, bell, heard)            whether they have; False after a while, or when the bell rings
+    come(turns), go(turns)                      how many are there is turns[INSIDE]
+
     arrive(counts, at)                          of those who meet at a place, how many were there before
     enter(lock), leave(lock)                    one at a time in between; a lock is like ``turns``
 
@@ -27,13 +33,28 @@ from numba.extending import intrinsic
 
 from .compile import inner_kernel
 
-__all__ = ["SHAPE", "arrive", "done", "enter", "leave", "next_piece", "unfinished"]
+__all__ = [
+    "INSIDE",
+    "SHAPE",
+    "again",
+    "arrive",
+    "come",
+    "done",
+    "enter",
+    "go",
+    "heard",
+    "leave",
+    "next_piece",
+    "stay",
+    "unfinished",
+]
 
 LINE = 16  # numbers between two counts: they must not lie in one line of the cache, nor in two neighbours
-TAKEN, DONE = 0, LINE  # where the counts are
-SHAPE = 2 * LINE
+TAKEN, DONE, INSIDE = 0, LINE, 2 * LINE  # where the counts are
+SHAPE = 3 * LINE
 LOOKS = 256  # before a core is offered to others
 LITTLE = 2**15  # looks, after which somebody who waits for others looks around himself
+LONG = 2**16  # looks, one to three milliseconds, after which nobody waits for more work
 
 _X86, _ARM = (
     ("llvm.x86.sse2.pause", ()),
@@ -64,6 +85,18 @@ def _look(typing, counts, at):
         return builder.load_atomic(builder.gep(data, [args[1]]), "acquire", 8)
 
     return types.int64(counts, types.intp), generate
+
+
+@intrinsic
+def _set(typing, counts, at, value):
+    """counts[at] = value, and with it all that was written before."""
+
+    def generate(context, builder, signature, args):
+        data = context.make_array(counts)(context, builder, args[0]).data
+        builder.atomic_rmw("xchg", builder.gep(data, [args[1]]), args[2], "seq_cst")
+        return context.get_dummy_value()
+
+    return types.none(counts, types.intp, types.int64), generate
 
 
 @intrinsic
@@ -102,6 +135,9 @@ if config.DISABLE_JIT:  # one thread at a time, and so nothing to wait for
 
     def _look(counts, at):
         return counts[at]
+
+    def _set(counts, at, value):
+        counts[at] = value
 
     def _pause():
         pass
@@ -155,6 +191,44 @@ def unfinished(turns, count):
             return True
         _pause()
     return False
+
+
+@inner_kernel
+def again(turns):
+    """The pieces can be taken once more. Only for whoever knows that all of them are done."""
+    _set(turns, DONE, 0)
+    _set(turns, TAKEN, 0)
+
+
+@inner_kernel
+def heard(bell):
+    """How often the bell has rung."""
+    return _look(bell, 0)
+
+
+@inner_kernel
+def stay(turns, pieces, bell, heard):
+    """Wait for the pieces to be given out anew; False if that takes long, or if the bell rings meanwhile."""
+    for looks in range(LONG):
+        if _look(turns, TAKEN) < pieces:
+            return True
+        if _look(bell, 0) != heard:
+            break
+        if looks % LOOKS < LOOKS - 1:
+            _pause()
+        else:
+            _offer()
+    return False
+
+
+@inner_kernel
+def come(turns):
+    _add(turns, INSIDE, 1)
+
+
+@inner_kernel
+def go(turns):
+    _add(turns, INSIDE, -1)
 
 
 @inner_kernel

@@ -24,8 +24,8 @@ from ..losses import Log
 from ..records import Csr, Floats, Scores, Structures, Truth
 from ..spaces import Classes
 from .problem import Problem
+from .rounds import Round
 from .sums import (
-    Tables,
     adjoint,
     by_kernel,
     column_sums,
@@ -89,19 +89,16 @@ def _evaluate_fused(
     """``evaluate`` by kernels that do all of it. ``ready`` says that ``kept`` already holds the scores."""
     if shard.on_disk or (shard.by_columns and seldom):
         return _evaluate_by_parts(shard, crew, problem, weights, ready, kept, seldom)
+    if not shard.by_columns:
+        found: Round = shard.round(Round, crew, weights, kept)
+        return found(crew, weights, ready)
     from ..kernels import fused
 
-    rows, labels, weight = _answered(shard.structures.rows, shard.truth)
-    given = (weights.W, weights.b, labels, weight, ready, kept)
-    if shard.by_columns:
-        values = np.zeros(shard.parts)
-        gradient = column_sums(shard, crew, problem, fused.csr_log_columns, *given, values)
-        return {"value": float(sum(values)), "gradient": gradient}
-    kernel = fused.csr_log_parts if shard.sparse else fused.dense_log_parts
-    tables, most = Tables(shard.tables()), shard.at_once(shard.parts)
-    given = (most, shard.part_starts, *rows, *given, tables.memory, tables.values, tables.book)
-    crew.together(lambda leads: kernel(leads, *given), shard.parts)
-    return tables.sums()
+    values = np.zeros(shard.parts)
+    answers = (shard.truth.labels, weight_or_one(shard.truth.weight), ready, kept, values)
+    kernel = fused.csr_log_columns
+    gradient = column_sums(shard, crew, problem, kernel, weights.W, weights.b, *answers)
+    return {"value": float(sum(values)), "gradient": gradient}
 
 
 def _evaluate_by_parts(
@@ -121,8 +118,10 @@ def _evaluate_by_parts(
 
     def opened(p: int) -> tuple[tuple[Any, ...], slice]:
         (structures, truth, nodes) = shard.spans(p)[0]
-        rows, labels, weight = _answered(structures.rows, truth)
-        return (*rows, weights.W, weights.b, labels, weight, ready, kept[nodes]), nodes
+        rows = structures.rows
+        given = csr_arguments(rows) if isinstance(rows, Csr) else (rows,)
+        answers = (truth.labels, weight_or_one(truth.weight), ready, kept[nodes])
+        return (*given, weights.W, weights.b, *answers), nodes
 
     def part(p: int, out: Floats) -> float:
         table = layout.matrix(out)
@@ -148,12 +147,6 @@ def _evaluate_by_parts(
     if wide:
         layout.matrix(gradient)[d, :wide] += sum(bias for _, bias in pieces)
     return {"value": float(sum(value for value, _ in pieces)), "gradient": gradient}
-
-
-def _answered(rows: Any, truth: Truth) -> tuple[tuple[Any, ...], Any, Floats]:
-    """Rows, labels and weights as kernels take them."""
-    given = csr_arguments(rows) if isinstance(rows, Csr) else (rows,)
-    return given, truth.labels, weight_or_one(truth.weight)
 
 
 def direction(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp) -> Sums:

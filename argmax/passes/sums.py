@@ -113,7 +113,7 @@ def sum_parts(shard: Shard, crew: Crew, part: Callable[[int, Floats], float]) ->
 
 @final
 class Tables:
-    """Memory of row parts, and how they are added: as in ``kernels.partial_sums``, which may share it.
+    """Memory of row parts, and how they are added: as in ``kernels.partial_sums``.
 
     >>> import numpy as np
     >>> from argmax.passes.sums import Tables
@@ -126,17 +126,12 @@ class Tables:
     """
 
     def __init__(self, memory: Floats) -> None:
-        from ..kernels import partial_sums as its
-        from ..kernels import turns
-
         parts = len(memory)
         self.memory, self.values = memory, np.zeros(parts)
-        self.book = np.zeros((its.ROWS, max(turns.SHAPE, parts + 1)), np.int64)
-        book = self.book
-        self.places, self.met, self.free = book[its.PLACES], book[its.MET], book[its.FREE]
-        self._lock = threading.Lock()
+        self.places, self.met = np.zeros(parts, np.int64), np.zeros(parts, np.int64)
         # How many are free, and which: the first ones are used first, so that few are ever touched.
-        self.free[0], self.free[1 : parts + 1] = parts, np.arange(parts)[::-1]
+        self.free = np.append(parts, np.arange(parts)[::-1])
+        self._lock = threading.Lock()
 
     def take(self, part: int) -> Floats:
         """A table for a part, with whatever was left there."""

@@ -172,3 +172,59 @@ def test_the_last_one_out_restores_blas():
     assert blas_threads() <= {1}
     second.__exit__(None, None, None)
     assert blas_threads() == before
+
+
+class Waiting:
+    """A kernel in which threads stay until the bell rings, as a room is."""
+
+    def __init__(self, engine):
+        self.engine, self.inside, self.lock = engine, 0, threading.Lock()
+        self.came = threading.Semaphore(0)
+
+    def work(self, leads):
+        if leads:
+            return False
+        rung = int(self.engine.bell[0])
+        with self.lock:
+            self.inside += 1
+        self.came.release()
+        while self.engine.bell[0] == rung:
+            time.sleep(0.001)
+        with self.lock:
+            self.inside -= 1
+        return False
+
+    def all_came(self, count):
+        return all(self.came.acquire(timeout=10) for _ in range(count))
+
+
+def test_who_has_stayed_in_a_room_is_not_called_again():
+    engine = Threads(3)
+    with engine.open():
+        room = Waiting(engine)
+        engine.together(room.work, 9, room)
+        assert room.all_came(2)
+        engine.together(room.work, 9, room)
+        assert room.inside == 2
+        assert not room.came.acquire(timeout=0.05)
+
+
+@pytest.mark.parametrize("other", ["pieces", "room", "error"])
+def test_other_work_calls_them_out(other):
+    engine, met = Threads(3), threading.Barrier(3, timeout=10)
+    with engine.open():
+        room = Waiting(engine)
+        engine.together(room.work, 9, room)
+        assert room.all_came(2)
+        if other == "pieces":
+            engine.run(lambda i: met.wait(), 3)  # breaks unless all three take part
+        elif other == "room":
+            engine.together(lambda leads: bool(met.wait() < 0), 9, Waiting(engine))
+        else:
+
+            def stop(leads):
+                raise KeyboardInterrupt
+
+            with pytest.raises(KeyboardInterrupt):
+                engine.together(stop, 9, room)
+        assert room.inside == 0

@@ -1,0 +1,43 @@
+"""Rounds: the next pass has the bits of a first one, whoever has stayed inside since the last."""
+
+import numpy as np
+import pytest
+
+from argmax import engines
+from argmax.engines import shards as sizes
+from argmax.objective import Objective
+from tests.laws import problems
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "csr"])
+@pytest.mark.parametrize("threads", [2, 5])
+def test_pass_after_pass_has_the_same_bits(kind, threads, monkeypatch):
+    monkeypatch.setenv("ARGMAX_COMPILED", "always")
+    monkeypatch.setattr(sizes, "BLOCK_WORK", (500, 8000))
+    F = problems.classes(kind, 300, 8, 5, compiled=True, weighted=True)
+    rng = np.random.default_rng(0)
+    points = [problems.random_w(F.problem.full, rng) for _ in range(20)]
+    expected = [F.at(w) for w in points]
+    assert F.shards[0].parts > 3
+    engine = engines.Threads(threads)
+    with engine.open():
+        G = Objective(F.problem, F.shards, engine, F.C, F.l1, F.l2)
+        for w, there in zip(points, expected, strict=True):
+            here = G.at(w)
+            assert here.value == there.value
+            assert here.data_gradient.tobytes() == there.data_gradient.tobytes()
+            assert "round" in G.shards[0]._made
+
+
+def test_what_a_round_was_made_for_decides_whether_it_is_used_again(monkeypatch):
+    monkeypatch.setenv("ARGMAX_COMPILED", "always")
+    monkeypatch.setattr(sizes, "BLOCK_WORK", (500, 8000))
+    F = problems.classes("float64", 300, 8, 5, compiled=True)
+    (shard,), w = F.shards, problems.random_w(F.problem.full, np.random.default_rng(0))
+    first = F.at(w)
+    made = shard._made["round"]
+    F.at(w)
+    assert shard._made["round"] is made
+    shard.forget_gradients()
+    assert F.at(w).data_gradient.tobytes() == first.data_gradient.tobytes()
+    assert shard._made["round"] is not made
