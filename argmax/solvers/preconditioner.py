@@ -28,9 +28,6 @@ SINGLE_FEATURES = 500
 """From so many features on the factor is float32, half as large and half as long to read: an estimate that is
 wrong in its seventh digit is no worse. Where rounding makes it indefinite, float64 is used after all."""
 
-SOLVED = 8
-"""Columns that are solved for in one piece from so many features on."""
-
 FACTOR_FEATURES = 3000
 """Beyond so many features the factor (d² memory, d³/3 work) gives way to its diagonal."""
 
@@ -131,27 +128,16 @@ class Preconditioner:
             for v, result in zip(vectors, out, strict=True):
                 self._scaled(layout.matrix(v), layout.matrix(result))
         elif self.kind == "factor":
-            stacked = self._stacked([layout.matrix(v) for v in vectors])
-            self._solve(stacked)
+            solved = self._solved(self._stacked([layout.matrix(v) for v in vectors]))
             for i, result in enumerate(out):
-                layout.matrix(result)[:] = stacked[:, i * layout.width : (i + 1) * layout.width]
+                some = solved[:, i * layout.width : (i + 1) * layout.width]
+                np.multiply(some, self._scale[:, None], out=layout.matrix(result))
         return out
 
-    def _solve(self, stacked: Floats) -> None:
-        """A⁻¹ times some scaled columns, in their memory; in pieces where they are long."""
-
-        def piece(i: int) -> None:
-            some = stacked[:, i * columns : (i + 1) * columns]
-            solved = cho_solve(self._factor, some, overwrite_b=True, check_finite=False)
-            np.multiply(solved, self._scale[:, None], out=some)
-
-        columns = SOLVED if self.side >= SINGLE_FEATURES else stacked.shape[1]
-        self.objective.engine.share(piece, -(-stacked.shape[1] // columns))
-
     def _stacked(self, tables: list[Floats]) -> Floats:
-        """The tables side by side, scaled, as LAPACK likes it: column by column, in the factor's dtype."""
+        """The tables side by side, scaled, in the factor's dtype."""
         width = tables[0].shape[1]
-        stacked = np.empty((self.side, len(tables) * width), self._scale.dtype, order="F")
+        stacked = np.empty((self.side, len(tables) * width), self._scale.dtype)
         for i, table in enumerate(tables):
             np.multiply(
                 table,
@@ -159,6 +145,15 @@ class Preconditioner:
                 out=stacked[:, i * width : (i + 1) * width],
                 casting="same_kind",
             )
+        return stacked
+
+    def _solved(self, stacked: Floats) -> Floats:
+        """The factored matrix, inverted, times some columns; their memory may be used."""
+        if not self.objective.problem.full.compiled or stacked.shape[1] % 4:
+            return np.asarray(cho_solve(self._factor, stacked, check_finite=False))
+        from ..kernels import triangular
+
+        triangular.solve(self._factor[0].T, stacked)
         return stacked
 
     def _scaled(self, table: Floats, out: Floats) -> None:

@@ -8,7 +8,17 @@ import pytest
 import scipy.sparse as sp
 
 from argmax.checks import compressed
-from argmax.kernels import classes, dual, fused, products, quadratic, simd, structure, vectors
+from argmax.kernels import (
+    classes,
+    dual,
+    fused,
+    products,
+    quadratic,
+    simd,
+    structure,
+    triangular,
+    vectors,
+)
 from argmax.layouts import csr_arguments, padded
 from argmax.solvers.quadratic import minimise_quadratic
 from tests import naive
@@ -244,6 +254,23 @@ def test_vectors(n):
     same(vectors.conjugate_steps, naive.conjugate_steps, 0.7, x, y, z, u, starts, stops, out)
     table = np.random.default_rng(n).normal(size=(n, 5))
     same(vectors.scale_rows, naive.scale_rows, table, x, np.empty((n, 5)))
+
+
+# triangular
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 10])
+@pytest.mark.parametrize("P", [4, 8, 12, 28, 60])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_triangular_systems(n, P, dtype):
+    rng = np.random.default_rng(n)
+    A = rng.normal(size=(n, 2 * n))
+    A = A @ A.T + np.eye(n)
+    L = np.linalg.cholesky(A).astype(dtype) + np.triu(np.full((n, n), np.nan, dtype), 1)
+    B = rng.normal(size=(n, P)).astype(dtype)
+    expected = np.linalg.solve(A, B)
+    triangular.solve(L, B)
+    np.testing.assert_allclose(B, expected, atol=1e-4 if dtype == "f4" else 1e-12)
 
 
 # quadratic

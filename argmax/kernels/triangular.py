@@ -1,0 +1,82 @@
+"""Systems with a Cholesky factor and a few right-hand sides at a time, all of which stay in vectors.
+
+LAPACK is made for many right-hand sides, and keeps the interpreter's lock meanwhile.
+"""
+
+from .compile import inner_kernel, kernel
+from .simd import L4, L8, L16, L24, add, fma, get, load, store, times, zeros
+
+__all__ = ["solve"]
+
+
+@inner_kernel
+def _forward(L, n, i, known, B, P, c, taken, LANES):
+    """Row i of L y = b, once all before it are known; the first ``known`` of them are in ``taken``."""
+    for j in range(known, i):
+        taken = fma(get(L, i * n + j), load(B, j * P + c, LANES), taken)
+    left = add(load(B, i * P + c, LANES), times(-1.0, taken))
+    store(B, i * P + c, times(1.0 / get(L, i * n + i), left))
+
+
+@inner_kernel
+def _solve_tile(L, n, B, P, c, LANES):
+    """Columns c, c + 1, … of B ← (L Lᵀ)⁻¹ B. Given flat L (n, n) and B (n, P).
+
+    Four rows of L at a time: what is loaded of B is used four times.
+    """
+    fours = n - n % 4
+    for i in range(0, fours, 4):  # L y = b
+        t0, t1, t2, t3 = zeros(B, LANES), zeros(B, LANES), zeros(B, LANES), zeros(B, LANES)
+        for j in range(i):
+            y, at = load(B, j * P + c, LANES), i * n + j
+            t0, t1 = fma(get(L, at), y, t0), fma(get(L, at + n), y, t1)
+            t2, t3 = fma(get(L, at + 2 * n), y, t2), fma(get(L, at + 3 * n), y, t3)
+        _forward(L, n, i, i, B, P, c, t0, LANES)
+        _forward(L, n, i + 1, i, B, P, c, t1, LANES)
+        _forward(L, n, i + 2, i, B, P, c, t2, LANES)
+        _forward(L, n, i + 3, i, B, P, c, t3, LANES)
+    for i in range(fours, n):
+        _forward(L, n, i, 0, B, P, c, zeros(B, LANES), LANES)
+    for i in range(n - 1, fours - 1, -1):  # Lᵀ x = y: what is known is taken from all rows before
+        _backward(L, n, i, 0, B, P, c, LANES)
+    for i in range(fours - 4, -1, -4):
+        for own in range(3, -1, -1):
+            _backward(L, n, i + own, i, B, P, c, LANES)
+        x0, x1 = load(B, i * P + c, LANES), load(B, (i + 1) * P + c, LANES)
+        x2, x3 = load(B, (i + 2) * P + c, LANES), load(B, (i + 3) * P + c, LANES)
+        for j in range(i):
+            at, y = i * n + j, load(B, j * P + c, LANES)
+            y = fma(-get(L, at), x0, fma(-get(L, at + n), x1, y))
+            y = fma(-get(L, at + 2 * n), x2, fma(-get(L, at + 3 * n), x3, y))
+            store(B, j * P + c, y)
+
+
+@inner_kernel
+def _backward(L, n, i, first, B, P, c, LANES):
+    """Row i of Lᵀ x = y, once all after it are known; then x_i is taken from rows first … i−1."""
+    x = times(1.0 / get(L, i * n + i), load(B, i * P + c, LANES))
+    store(B, i * P + c, x)
+    for j in range(first, i):
+        store(B, j * P + c, fma(-get(L, i * n + j), x, load(B, j * P + c, LANES)))
+
+
+@kernel
+def solve(L, B):
+    """B ← (L Lᵀ)⁻¹ B. Given L (n, n), lower triangular (what is above is not read), of the dtype of B (n, P).
+
+    P is a multiple of 4.
+    """
+    n, P, c = len(L), B.shape[1], 0
+    flat, sides = L.ravel(), B.ravel()
+    while P - c >= 24:
+        _solve_tile(flat, n, sides, P, c, L24)
+        c += 24
+    while P - c >= 16:
+        _solve_tile(flat, n, sides, P, c, L16)
+        c += 16
+    while P - c >= 8:
+        _solve_tile(flat, n, sides, P, c, L8)
+        c += 8
+    while P - c >= 4:
+        _solve_tile(flat, n, sides, P, c, L4)
+        c += 4
