@@ -164,17 +164,21 @@ def csr_residuals(indptr, indices, values, step, W, b, y, weight, ready, kept, R
     Filled kept (n, m): the scores; R (n, P): residuals, columns m … P−1 untouched; bias (m,) += Σ_i R_i.
     """
     n, m = kept.shape
-    residual, value = np.empty((n, m)), np.empty(n)
-    if not ready:
-        csr_scores(indptr, indices, values, step, W, b, kept)
-    nll(kept, y, weight, residual, value)
+    residual, value = np.empty((ROWS, m)), np.empty(ROWS)
     total = 0.0
-    for i in range(n):
-        total += value[i]
-        for c in range(m):
-            R[i, c] = residual[i, c]
-        for c in range(len(bias)):
-            bias[c] += residual[i, c]
+    for first in range(0, n, ROWS):
+        last = min(first + ROWS, n)
+        S, some = kept[first:last], residual[: last - first]
+        s = weight if len(weight) == 1 else weight[first:last]
+        if not ready:
+            csr_scores(indptr[first : last + 1], indices, values, step, W, b, S)
+        nll(S, y[first:last], s, some, value)
+        for i in range(last - first):
+            total += value[i]
+            for c in range(m):
+                R[first + i, c] = some[i, c]
+            for c in range(len(bias)):
+                bias[c] += some[i, c]
     return total
 
 

@@ -29,9 +29,9 @@ __all__ = [
     "dense_scores",
 ]
 
-AHEAD = (
-    48  # rows that dense rows are sent for before their turn: those that ``fused`` takes at a time
-)
+# Dense rows are sent for, while the adjoint reads others, so many rows before their turn: those that ``fused``
+# takes at a time.
+AHEAD = 48
 GRAM_ROWS = 128  # multiplied at once: what is copied of them stays in the second-level cache
 
 
@@ -159,7 +159,8 @@ def dense_scores(X, W, b, S):
     """S_i = b + Σ_j x_ij W_j for dense rows. Given X (R, d), W (d, P), P ≥ 4, b (m,). Filled S (R, m)."""
     (R, d), P, m = X.shape, W.shape[1], S.shape[1]
     x, flat, twelve = X.ravel(), W.ravel(), np.zeros(12 * P, W.dtype)
-    last_twelve = np.zeros((12, d), X.dtype)  # the remaining rows, filled up to twelve
+    # The remaining rows, filled up to twelve. If there are none, no memory: threads would queue for it.
+    last_twelve = np.zeros((12 if R % 12 else 0, d), X.dtype)
     for i in range(0, R, 12):
         rows, source, at = min(12, R - i), x, i
         if rows < 12:
