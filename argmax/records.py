@@ -21,8 +21,8 @@ None. A score of −inf means "not allowed". Marginals, residuals and dual varia
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +37,33 @@ __all__ = [
     "Structures",
     "Truth",
     "Value",
+    "aligned",
 ]
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
+T = TypeVar("T")
+
+
+def aligned(value: T) -> T:
+    """A record, or an array, whose arrays begin where the processor likes numbers to begin.
+
+    What a network or a file brings may begin anywhere. NumPy hands BLAS a copy of it then, in another order,
+    and the last bit of a product may change.
+
+    >>> import numpy as np
+    >>> from argmax.records import Truth, aligned
+    >>> labels = np.frombuffer(bytes(17), np.uint8)[1:].view(np.int64)
+    >>> labels.flags.aligned, aligned(Truth(labels)).labels.flags.aligned
+    (False, True)
+    """
+    if isinstance(value, np.ndarray):
+        return value if value.flags.aligned else cast("T", value.copy())
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {part.name: getattr(value, part.name) for part in fields(value)}
+        new = {name: aligned(part) for name, part in parts.items()}
+        return value if all(new[name] is parts[name] for name in new) else replace(value, **new)
+    return value
 
 
 @dataclass(frozen=True, slots=True)

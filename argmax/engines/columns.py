@@ -41,9 +41,9 @@ def split(rows: Csr, run: Callable[[Callable[[int], Any], int], list[Any]]) -> S
     >>> import numpy as np
     >>> from argmax.engines.columns import split
     >>> from argmax.records import Csr
-    >>> rows = Csr(np.array([0, 16, 17]), np.append(np.arange(16), 3), None, 16)
+    >>> rows = Csr(np.array([0, 16, 17]), np.append(np.arange(16), 15), None, 16)
     >>> split(rows, lambda piece, count: [piece(i) for i in range(count)]).places[1]
-    array([16, 16, 16, 16, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17, 17])
+    array([16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 17])
     """
     from ..kernels import structure
 

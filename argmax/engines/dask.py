@@ -20,6 +20,7 @@ from typing import Any, final
 
 from .. import checks
 from ..errors import Unsupported, WorkerLost
+from ..records import aligned
 from .base import BRANCHES, Engine, Sums, Task, add_up
 from .cluster import Cluster, check_client
 from .examples import Examples
@@ -121,7 +122,8 @@ class Dask(Engine):
     def each(self, task: Task, shards: Sequence[Any], *arguments: Any) -> Iterator[Sums]:
         futures = self._answers(task, shards, arguments, joined=False)
         while futures:
-            yield self.cluster.result(futures.pop(0))
+            found = self.cluster.result(futures.pop(0))
+            yield {name: aligned(value) for name, value in found.items()}
 
     # Sending
 

@@ -17,6 +17,7 @@ from typing import Any, final
 import numpy as np
 
 from ..errors import BadFile, Unsupported
+from ..records import aligned
 from .base import Sums, Task, add_up
 from .machine import Machine, difference, machine
 from .shards import Shard
@@ -133,7 +134,7 @@ class _Unpickler(pickle.Unpickler):
     vectors: dict[str, Any]
 
     def persistent_load(self, name: Any) -> Any:
-        return self.vectors[name]
+        return aligned(self.vectors[name])
 
 
 def opened(content: bytes, vectors: dict[str, Any]) -> Any:

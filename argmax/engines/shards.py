@@ -12,7 +12,7 @@ import numpy as np
 
 from ..kernels import compiled
 from ..layouts import Layout, as_matrix, csr_arguments
-from ..records import Csr, Floats, Ints, Rows, Structures, Truth
+from ..records import Csr, Floats, Ints, Rows, Structures, Truth, aligned
 from .columns import Splits, columns_on_disk, split
 from .files import Scratch
 from .reading import Reading
@@ -74,7 +74,7 @@ class Shard:
         reading: Reading | None = None,
         scratch: Scratch | None = None,
     ) -> None:
-        self.structures, self.truth, self.layout = structures, truth, layout
+        self.structures, self.truth, self.layout = aligned(structures), aligned(truth), layout
         self.reading, self._scratch = reading, scratch
         self.work = entries(structures.rows) * layout.width
         self.blocks = _blocks(structures, self.work)

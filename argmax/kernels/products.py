@@ -29,7 +29,7 @@ __all__ = [
     "dense_scores",
 ]
 
-# Dense rows are sent for, while the adjoint reads others, so many rows before their turn: those that ``fused``
+# Dense rows are sent for, while the adjoint reads others, so many rows before their turn: what ``fused``
 # takes at a time.
 AHEAD = 48
 GRAM_ROWS = 128  # multiplied at once: what is copied of them stays in the second-level cache
