@@ -27,6 +27,10 @@ __all__ = ["relevances"]
 ROUNDS = 500
 """Rounds over all columns at most."""
 
+FLOOR = 1e-8
+"""The least noise that is chosen, as a share of the variance of y. Where columns can explain every y there
+would be none, and what rounding leaves of s and q would decide who is of use."""
+
 GAIN = 1e-8
 """Evidence that a round must gain for another one to follow."""
 
@@ -36,8 +40,10 @@ def relevances(unit: Spectrum, noise: float | None) -> tuple[Spectrum, float]:
 
     ``unit`` has the prior covariance I. The search starts from the best common variance.
     """
+    least = FLOOR * unit.scale()
     if noise is None:
         chosen, factor = unit.best_both()
+        chosen = max(chosen, least)
     else:
         chosen, factor = noise, unit.best_scale(noise)
     variances = np.full(len(unit.values), factor)
@@ -45,7 +51,7 @@ def relevances(unit: Spectrum, noise: float | None) -> tuple[Spectrum, float]:
     for _ in range(ROUNDS):
         variances = _round(unit, variances, chosen)
         now = unit.reweighted(variances)
-        chosen = now.best_noise() if noise is None else noise
+        chosen = max(now.best_noise(), least) if noise is None else noise
         before, evidence = evidence, float(now.log_evidence(chosen))
         if evidence - before < GAIN:
             break

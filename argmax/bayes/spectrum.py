@@ -131,7 +131,7 @@ class Spectrum:
 
     def best_noise(self) -> float:
         """The noise variance of the highest evidence, for the prior as it is."""
-        scale = self._scale()
+        scale = self.scale()
         if self.flat:  # closed form: the unbiased estimate of least squares
             free = self.rows - len(self.values)
             if free <= 0:
@@ -152,7 +152,7 @@ class Spectrum:
 
         For a given ratio of the two the best noise is a closed form, so one number is searched.
         """
-        floor = NOISE_FLOOR * self._scale()
+        floor = NOISE_FLOOR * self.scale()
 
         def noise_at(ratio: Any) -> Any:  # ratio: factor / noise
             return np.maximum(self._misfit(1 / ratio) / self.rows, floor)
@@ -165,7 +165,7 @@ class Spectrum:
         noise = float(noise_at(ratio))
         return noise, ratio * noise
 
-    def _scale(self) -> float:
+    def scale(self) -> float:
         """The variance of y around the prior's mean: the unit of the search."""
         if self.rows <= 0:
             raise InvalidInput(
