@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from argmax.engines import Shard, Stamp, Threads, cut
+from argmax.checks import compressed
+from argmax.engines import Shard, Stamp, Threads, columns, cut
 from argmax.engines import shards as sizes
 from argmax.layouts import Full, as_matrix
-from argmax.records import Structures, Truth
+from argmax.records import Csr, Structures, Truth
 from tests.laws.problems import make_rows
 
 
@@ -106,3 +108,44 @@ def test_the_transpose_is_scipys_whatever_the_pieces(compiled, kind, pieces, mon
     np.testing.assert_array_equal(columns.indptr, expected.indptr)
     np.testing.assert_array_equal(columns.indices, expected.indices)
     np.testing.assert_array_equal(as_matrix(columns).data, expected.data)
+
+
+def alone(piece, count):
+    return [piece(i) for i in range(count)]
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 40])
+def test_rows_are_split_where_ranges_of_features_begin(n):
+    rng = np.random.default_rng(n)
+    X = sp.random(n, 50, 0.3, format="csr", random_state=rng) if n else sp.csr_matrix((0, 50))
+    X.sort_indices()
+    rows = compressed(X)
+    splits = columns.split(rows, alone)
+    assert splits.edges[0] == 0
+    assert splits.edges[-1] == 50
+    assert np.all(np.diff(splits.edges) >= 0)
+    for i in range(n):
+        for r in range(columns.OWNERS):
+            mine = rows.indices[splits.places[i, r] : splits.places[i, r + 1]]
+            assert np.all((splits.edges[r] <= mine) & (mine < splits.edges[r + 1]))
+        assert splits.places[i, 0] == rows.indptr[i]
+        assert splits.places[i, -1] == rows.indptr[i + 1]
+
+
+@pytest.mark.parametrize("indices", [[3, 1], [2, 2]])
+def test_rows_that_are_not_sorted_are_not_split(indices):
+    rows = Csr(np.array([0, 1, 3]), np.array([0, *indices]), None, 5)
+    assert columns.split(rows, alone) is None
+
+
+@pytest.mark.parametrize("n", [1, 5, 1000])
+@pytest.mark.parametrize("parts", [1, 2, 7, 128])
+def test_parts_taper_off_and_leave_nobody_out(n, parts):
+    starts = sizes._tapered(n, parts)
+    assert starts[0] == 0
+    assert starts[-1] == n
+    lengths = np.diff(starts)
+    assert lengths.min() >= 1
+    assert len(lengths) <= parts
+    if n == 1000 and parts == 7:
+        assert list(lengths) == sorted(lengths, reverse=True)
