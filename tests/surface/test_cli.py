@@ -154,7 +154,10 @@ def test_a_wrong_line_is_seen():
     assert matches(["a", "…", "b"], "a\nx\ny\nb\n")
     assert not matches(["a", "…", "b"], "a\nx\nc\n")
     assert matches(["F1 0.2671 to 1.0000"], "F1 0.2672 to 0.9999\n")
-    assert not matches(["F1 0.2671"], "F1 0.2673\n")
+    assert matches(["billing,0.971018"], "billing,0.97102\n")
+    assert not matches(["F1 0.2671"], "F1 0.3271\n")
+    assert not matches(["F1 0.2671"], "F1 0.267\n")
+    assert not matches(["F1 0.2671 x"], "F1 0.2671 y\n")
 
 
 @pytest.mark.parametrize(
