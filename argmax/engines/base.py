@@ -28,6 +28,9 @@ class Room(Protocol):
 class Crew(Protocol):
     """Threads working side by side on the pieces of one shard."""
 
+    n: int
+    """How many threads there are."""
+
     bell: Ints
     """Rings, by counting one up, when those who stay in some room are to come out."""
 

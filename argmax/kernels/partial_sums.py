@@ -25,12 +25,12 @@ ROWS = 5
 
 
 @kernel
-def begin(parts, book):
-    """All parts are to be summed anew. The first tables are used first, so that few are ever touched."""
+def begin(tables, book):
+    """All parts are to be summed anew, in so many tables; the first are used first, so few are touched."""
     free, met = book[FREE], book[MET]
-    free[0], met[:] = parts, 0
-    for table in range(parts):
-        free[1 + table] = parts - 1 - table
+    free[0], met[:] = tables, 0
+    for table in range(tables):
+        free[1 + table] = tables - 1 - table
     again(book[TURNS])
 
 

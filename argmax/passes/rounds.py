@@ -10,7 +10,7 @@ from ..engines import Crew, Shard
 from ..engines.base import Sums
 from ..layouts import Weights, csr_arguments
 from ..records import Csr, Floats
-from .sums import weight_or_one
+from .sums import tables_needed, weight_or_one
 
 __all__ = ["Round"]
 
@@ -30,7 +30,7 @@ class Round:
         self.shard, self.bell, self.kept, self.parts = shard, crew.bell, kept, shard.parts
         self.W, self.b = np.empty_like(weights.W), np.empty_like(weights.b)
         self.ready, self.values = np.zeros(1, np.int64), np.zeros(self.parts)
-        self.tables = np.zeros((self.parts, shard.layout.size))  # only what is used takes room
+        self.tables = np.zeros((tables_needed(crew.n, self.parts), shard.layout.size))
         self.book = np.zeros((partial_sums.ROWS, max(turns.SHAPE, self.parts + 1)), np.int64)
         self._counts, self._places = self.book[partial_sums.TURNS], self.book[partial_sums.PLACES]
         self._inside = turns.INSIDE
@@ -55,7 +55,7 @@ class Round:
 
     def __call__(self, crew: Crew, weights: Weights, ready: bool) -> Sums:
         self.W[:], self.b[:], self.ready[0] = weights.W, weights.b, ready
-        self._begin(self.parts, self.book)
+        self._begin(len(self.tables), self.book)
         crew.together(self._work, self.parts, self)
         gradient = self.tables[self._places[0]].copy()
         return {"value": float(self.values[0]), "gradient": gradient}

@@ -30,6 +30,7 @@ __all__ = [
     "kept_scores",
     "like",
     "sum_parts",
+    "tables_needed",
     "summed_by_columns",
     "weight_or_one",
     "weights_of",
@@ -96,6 +97,17 @@ def adjoint(
         return value
 
     return sum_parts(shard, crew, part)
+
+
+def tables_needed(threads: int, parts: int) -> int:
+    """How many tables so many threads have in use at most. With T of them, what is done has at most
+    T + 1 stretches, and of a stretch no more than two sums of every size wait to be added.
+
+    >>> from argmax.passes.sums import tables_needed
+    >>> tables_needed(2, 128), tables_needed(16, 128), tables_needed(1, 1)
+    (48, 128, 1)
+    """
+    return min(parts, 2 * (threads + 1) * parts.bit_length())
 
 
 def sum_parts(shard: Shard, crew: Crew, part: Callable[[int, Floats], float]) -> Sums:
