@@ -92,11 +92,9 @@ class Shard:
     def _parts(self, gradient: int) -> int:
         """How many row parts there are; where they have gradients, adding those must stay cheap."""
         parts = int(np.clip(self.work // BLOCK_WORK[0], 1, PARTS))
-        return (
-            parts
-            if self.by_columns
-            else max(min(FEW, parts), min(parts, self.work // (FEW * gradient)))
-        )
+        if self.by_columns:
+            return parts
+        return max(min(FEW, parts), min(parts, self.work // (FEW * gradient)))
 
     def __len__(self) -> int:
         return len(self.structures)
@@ -171,6 +169,10 @@ class Shard:
             self._made[name] = make()
         return self._made[name]
 
+    def unmake(self, name: Any) -> None:
+        """Let go of what was made under this name."""
+        self._made.pop(name, None)
+
     def splits(self, run: Run) -> Splits | None:
         """``columns.split`` of the sparse rows, once."""
         rows = self.structures.rows
@@ -222,25 +224,18 @@ class Shard:
         residual: Floats = self.slots.zeros("residual", (self.structures.nodes, width))
         return residual
 
-    def tables(self) -> Floats:
-        """Memory for gradients of row parts (parts, size), as the last task left it; what is used takes room.
+    def tables(self, count: int) -> Floats:
+        """Memory for so many gradients of row parts (count, size), as the last task left it.
 
         Kept for the next pass: new memory would come page by page, and threads queue for pages.
         """
-        tables: Floats = self.slots.zeros("gradients", (self.parts, self.layout.size))
+        tables: Floats = self.slots.zeros("gradients", (count, self.layout.size))
         return tables
 
     def forget_gradients(self) -> None:
-        """Give back the memory of ``tables`` and of ``round``."""
+        """Give back the memory of ``tables``, and of the round that passes are made in."""
         self.slots.drop("gradients", None)
-        self._made.pop("round", None)
-
-    def round(self, make: Callable[..., Any], crew: Any, weights: Any, kept: Floats) -> Any:
-        """The ``passes.rounds.Round`` that this pass is one of: the last one, or a new one."""
-        found = self._made.get("round")
-        if found is None or not found.fits(crew, weights, kept):
-            found = self._made["round"] = make(self, crew, weights, kept)
-        return found
+        self.unmake("round")
 
     def by_column(self, run: Run) -> Rows:
         """What an owner of features reads: sparse rows transposed (once), dense rows as they are."""

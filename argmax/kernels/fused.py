@@ -16,7 +16,7 @@ from .classes import curvature, nll
 from .compile import kernel
 from .partial_sums import FREE, LOCK, MET, PLACES, TURNS, give, take
 from .products import AHEAD, csr_adjoint, csr_scores, dense_adjoint, dense_scores
-from .turns import come, done, go, heard, next_piece, stay, unfinished
+from .turns import done, next_or_stay, next_piece, rung, unfinished
 
 __all__ = [
     "csr_curvature",
@@ -67,19 +67,14 @@ def dense_log_parts(
     G, bias = np.empty((d, P), W.dtype), np.empty(m if tables.shape[1] > d * P else 0)
     flat, turns, lock = G.ravel(), book[TURNS], book[LOCK]
     free, places, met = book[FREE], book[PLACES], book[MET]
-    rung, left = heard(bell), most
-    if not leads:
-        come(turns)
+    before, left = rung(bell), most
     while left > 0:
-        part = next_piece(turns, parts, 1)
+        if leads:
+            part, left = next_piece(turns, parts, 1), left - 1
+        else:
+            part = next_or_stay(turns, parts, bell, before)
         if part < 0:
-            if leads:
-                return unfinished(turns, parts)
-            if not stay(turns, parts, bell, rung):
-                go(turns)
-                return False
-            continue
-        left -= leads
+            return leads and unfinished(turns, parts)
         first, last = starts[part], starts[part + 1]
         s = weight if len(weight) == 1 else weight[first:last]
         G[:], bias[:] = 0.0, 0.0
@@ -131,19 +126,14 @@ def csr_log_parts(
     G, bias = np.empty((d, P)), np.empty(m if tables.shape[1] > d * P else 0)
     flat, turns, lock = G.ravel(), book[TURNS], book[LOCK]
     free, places, met = book[FREE], book[PLACES], book[MET]
-    rung, left = heard(bell), most
-    if not leads:
-        come(turns)
+    before, left = rung(bell), most
     while left > 0:
-        part = next_piece(turns, parts, 1)
+        if leads:
+            part, left = next_piece(turns, parts, 1), left - 1
+        else:
+            part = next_or_stay(turns, parts, bell, before)
         if part < 0:
-            if leads:
-                return unfinished(turns, parts)
-            if not stay(turns, parts, bell, rung):
-                go(turns)
-                return False
-            continue
-        left -= leads
+            return leads and unfinished(turns, parts)
         first, last = starts[part], starts[part + 1]
         s = weight if len(weight) == 1 else weight[first:last]
         G[:], bias[:] = 0.0, 0.0

@@ -12,8 +12,8 @@ in; and who is put to sleep by the system is waited for only while he has a piec
 When all is done the pieces can be given out anew, and who is still there begins at once:
 
     again(turns)                                pieces begin at 0
-    stay(turns, pieces, bell, heard)            whether they have; False after a while, or when the bell rings
-    come(turns), go(turns)                      how many are there is turns[INSIDE]
+    next_or_stay(turns, pieces, bell, rung)     as next_piece, of one stage; −1 only after a while, or when
+                                                the bell, which has ``rung`` so often, rings again
 
     arrive(counts, at)                          of those who meet at a place, how many were there before
     enter(lock), leave(lock)                    one at a time in between; a lock is like ``turns``
@@ -34,32 +34,27 @@ from numba.extending import intrinsic
 from .compile import inner_kernel
 
 __all__ = [
-    "INSIDE",
     "SHAPE",
     "again",
     "arrive",
-    "come",
     "done",
     "enter",
-    "go",
-    "heard",
     "leave",
+    "next_or_stay",
     "next_piece",
-    "stay",
+    "rung",
     "unfinished",
 ]
 
 LINE = 16  # numbers between two counts: they must not lie in one line of the cache, nor in two neighbours
-TAKEN, DONE, INSIDE = 0, LINE, 2 * LINE  # where the counts are
-SHAPE = 3 * LINE
+TAKEN, DONE = 0, LINE  # where the counts are
+SHAPE = 2 * LINE
 LOOKS = 256  # before a core is offered to others
 LITTLE = 2**15  # looks, after which somebody who waits for others looks around himself
 LONG = 2**16  # looks, one to three milliseconds, after which nobody waits for more work
 
-_X86, _ARM = (
-    ("llvm.x86.sse2.pause", ()),
-    ("llvm.aarch64.hint", (1,)),
-)  # names and arguments of the word
+_X86 = "llvm.x86.sse2.pause", ()
+_ARM = "llvm.aarch64.hint", (1,)
 _PAUSES = {"x86_64": _X86, "amd64": _X86, "aarch64": _ARM, "arm64": _ARM}
 _OFFER = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
 
@@ -201,34 +196,23 @@ def again(turns):
 
 
 @inner_kernel
-def heard(bell):
+def rung(bell):
     """How often the bell has rung."""
     return _look(bell, 0)
 
 
 @inner_kernel
-def stay(turns, pieces, bell, heard):
-    """Wait for the pieces to be given out anew; False if that takes long, or if the bell rings meanwhile."""
-    for looks in range(LONG):
-        if _look(turns, TAKEN) < pieces:
-            return True
-        if _look(bell, 0) != heard:
-            break
-        if looks % LOOKS < LOOKS - 1:
+def next_or_stay(turns, pieces, bell, rung):
+    """The number of a piece; if none is left, of one that is given out anew before long. Else −1."""
+    piece, looks = next_piece(turns, pieces, 1), 0
+    while piece < 0 and looks < LONG and _look(bell, 0) == rung:
+        looks += 1
+        if looks % LOOKS:
             _pause()
         else:
             _offer()
-    return False
-
-
-@inner_kernel
-def come(turns):
-    _add(turns, INSIDE, 1)
-
-
-@inner_kernel
-def go(turns):
-    _add(turns, INSIDE, -1)
+        piece = next_piece(turns, pieces, 1)
+    return piece
 
 
 @inner_kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, final
 
 import numpy as np
@@ -24,6 +25,19 @@ class Round:
     begins at once; through the interpreter, whose lock they queue for, sixteen take half a millisecond.
     """
 
+    @classmethod
+    def of(cls, shard: Shard, crew: Crew, weights: Weights, kept: Floats) -> Round:
+        """The round that this pass is one of: the last one of the shard, or a new one."""
+
+        def make() -> Round:
+            return cls(shard, crew, weights, kept)
+
+        found: Round = shard.made("round", make)
+        if not found.fits(crew, weights, kept):
+            shard.unmake("round")
+            found = shard.made("round", make)
+        return found
+
     def __init__(self, shard: Shard, crew: Crew, weights: Weights, kept: Floats) -> None:
         from ..kernels import fused, partial_sums, turns
 
@@ -32,8 +46,8 @@ class Round:
         self.ready, self.values = np.zeros(1, np.int64), np.zeros(self.parts)
         self.tables = np.zeros((tables_needed(crew.n, self.parts), shard.layout.size))
         self.book = np.zeros((partial_sums.ROWS, max(turns.SHAPE, self.parts + 1)), np.int64)
-        self._counts, self._places = self.book[partial_sums.TURNS], self.book[partial_sums.PLACES]
-        self._inside = turns.INSIDE
+        self._places = self.book[partial_sums.PLACES]
+        self.inside, self._lock = 0, threading.Lock()
         rows, truth = shard.structures.rows, shard.truth
         given = csr_arguments(rows) if isinstance(rows, Csr) else (rows,)
         self._kernel = fused.csr_log_parts if shard.sparse else fused.dense_log_parts
@@ -48,11 +62,6 @@ class Round:
         same = self.kept is kept and self.bell is crew.bell
         return same and self.W.shape == weights.W.shape and self.W.dtype == weights.W.dtype
 
-    @property
-    def inside(self) -> int:
-        """How many threads wait in the kernel, or work there."""
-        return int(self._counts[self._inside])
-
     def __call__(self, crew: Crew, weights: Weights, ready: bool) -> Sums:
         self.W[:], self.b[:], self.ready[0] = weights.W, weights.b, ready
         self._begin(len(self.tables), self.book)
@@ -61,4 +70,15 @@ class Round:
         return {"value": float(self.values[0]), "gradient": gradient}
 
     def _work(self, leads: bool) -> bool:
-        return bool(self._kernel(leads, *self._given))
+        if leads:
+            return bool(self._kernel(True, *self._given))
+        self._count(1)
+        try:
+            return bool(self._kernel(False, *self._given))
+        finally:
+            self._count(-1)
+
+    def _count(self, change: int) -> None:
+        """Who is ``inside``: waiting in the kernel, or at work there."""
+        with self._lock:
+            self.inside += change

@@ -90,8 +90,7 @@ def _evaluate_fused(
     if shard.on_disk or (shard.by_columns and seldom):
         return _evaluate_by_parts(shard, crew, problem, weights, ready, kept, seldom)
     if not shard.by_columns:
-        found: Round = shard.round(Round, crew, weights, kept)
-        return found(crew, weights, ready)
+        return Round.of(shard, crew, weights, kept)(crew, weights, ready)
     from ..kernels import fused
 
     values = np.zeros(shard.parts)

@@ -30,8 +30,8 @@ __all__ = [
     "kept_scores",
     "like",
     "sum_parts",
-    "tables_needed",
     "summed_by_columns",
+    "tables_needed",
     "weight_or_one",
     "weights_of",
 ]
@@ -112,7 +112,7 @@ def tables_needed(threads: int, parts: int) -> int:
 
 def sum_parts(shard: Shard, crew: Crew, part: Callable[[int, Floats], float]) -> Sums:
     """The values of all row parts and the gradients that they add to a table of zeros, in a fixed shape."""
-    tables = Tables(shard.tables())
+    tables = Tables(shard.tables(tables_needed(crew.n, shard.parts)), shard.parts)
 
     def piece(p: int) -> None:
         table = tables.take(p)
@@ -129,7 +129,7 @@ class Tables:
 
     >>> import numpy as np
     >>> from argmax.passes.sums import Tables
-    >>> tables = Tables(np.zeros((3, 2)))
+    >>> tables = Tables(np.zeros((3, 2)), parts=3)
     >>> for part in (2, 0, 1):
     ...     tables.take(part)[:] = part
     ...     tables.give(part, 10.0 * part)
@@ -137,29 +137,27 @@ class Tables:
     {'value': 30.0, 'gradient': array([3., 3.])}
     """
 
-    def __init__(self, memory: Floats) -> None:
-        parts = len(memory)
+    def __init__(self, memory: Floats, parts: int) -> None:
         self.memory, self.values = memory, np.zeros(parts)
         self.places, self.met = np.zeros(parts, np.int64), np.zeros(parts, np.int64)
-        # How many are free, and which: the first ones are used first, so that few are ever touched.
-        self.free = np.append(parts, np.arange(parts)[::-1])
+        # The first tables are used first, so that few are ever touched.
+        self.free = list(reversed(range(len(memory))))
         self._lock = threading.Lock()
 
     def take(self, part: int) -> Floats:
         """A table for a part, with whatever was left there."""
         with self._lock:
-            self.free[0] -= 1
-            self.places[part] = self.free[1 + self.free[0]]
+            self.places[part] = self.free.pop()
         return np.asarray(self.memory[self.places[part]])
 
     def give(self, part: int, value: float) -> None:
         """The table of a part is ready, and its value is this."""
         self.values[part] = value
-        width = 1
-        while width < len(self.memory):
+        width, parts = 1, len(self.values)
+        while width < parts:
             first = part - part % (2 * width)
             second = first + width
-            if second < len(self.memory):
+            if second < parts:
                 with self._lock:
                     self.met[second] += 1
                     if self.met[second] == 1:  # whoever is ready second adds
@@ -168,8 +166,7 @@ class Tables:
                 self.memory[mine] += self.memory[other]
                 self.values[first] += self.values[second]
                 with self._lock:
-                    self.free[1 + self.free[0]] = other
-                    self.free[0] += 1
+                    self.free.append(other)
             part, width = first, 2 * width
 
     def sums(self) -> Sums:
