@@ -167,9 +167,11 @@ class Objective:
         """``piece`` of consecutive ranges of the weights, side by side: arithmetic on long vectors.
 
         The ranges depend on the length of w alone, so sums over them have the same bits for any number
-        of threads. ``penalised`` leaves the free entries out.
+        of threads. ``penalised`` leaves the free entries out. Where w is short, nobody is called for help.
         """
         ranges = self._ranges(penalised)
+        if self.size <= RANGE:
+            return [piece(slice(*some)) for some in ranges]
         return self.engine.share(lambda i: piece(slice(*ranges[i])), len(ranges))
 
     def _ranges(self, penalised: bool) -> list[tuple[int, int]]:

@@ -36,8 +36,11 @@ PARTS, FEW = 128, 8
 """Row parts in which losses and gradients are summed: many, because cores are not equally fast. So many of
 their gradients, each in memory of its own that is used again, are in use at least."""
 
-TAPER = 0.6
+TAPER = 0.85
 """The first part is larger than the mean by this share of it, the last one smaller."""
+
+TOGETHER = 48
+"""Rows that kernels take together (``products.AT_ONCE``): a part that ends elsewhere has some left over."""
 
 PART_BYTES = 2**24
 """What ``FEW`` of those gradients may take together at most (never more than 1/256 of the rows, or 1 MiB);
@@ -124,9 +127,9 @@ class Shard:
         bounds = [first + (last - first) * i // count for i in range(count + 1)]
         return [self._open((a, b)) for a, b in pairwise(bounds) if a < b]
 
-    def at_once(self, pieces: int) -> int:
-        """Of so many pieces of a pass, those that a thread may do before it looks around."""
-        return max(1, BLOCK_WORK[1] * pieces // max(self.work, 1))
+    def at_once(self, pieces: int, work: int | None = None) -> int:
+        """Of so many pieces of a pass (or other work) those that a thread may do before it looks around."""
+        return max(1, BLOCK_WORK[1] * pieces // max(self.work if work is None else work, 1))
 
     def group(self, group: int) -> tuple[Structures, Truth, slice]:
         """The same for a group of blocks: larger pieces for lighter work."""
@@ -355,11 +358,13 @@ def _tapered(n: int, parts: int) -> Ints:
 
     >>> from argmax.engines.shards import _tapered
     >>> _tapered(100, 4)
-    array([  0,  36,  65,  86, 100])
+    array([  0,  41,  71,  91, 100])
     """
     t = np.arange(parts + 1) / parts
-    starts: Ints = np.unique((n * t * (1.0 + TAPER * (1.0 - t))).round().astype(np.int64))
-    return starts
+    starts: Ints = (n * t * (1.0 + TAPER * (1.0 - t))).round().astype(np.int64)
+    if n >= 2 * TOGETHER * parts:
+        starts[:-1] -= starts[:-1] % TOGETHER
+    return np.unique(starts)
 
 
 def _by_columns(work: int, gradient: int, private: int) -> bool:

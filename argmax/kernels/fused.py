@@ -15,7 +15,7 @@ import numpy as np
 from .classes import curvature, nll
 from .compile import kernel
 from .partial_sums import FREE, LOCK, MET, PLACES, TURNS, give, take
-from .products import AHEAD, csr_adjoint, csr_scores, dense_adjoint, dense_scores
+from .products import AT_ONCE, csr_adjoint, csr_scores, dense_adjoint, dense_scores
 from .turns import done, next_or_stay, next_piece, rung, unfinished
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
     "dense_log_parts",
 ]
 
-ROWS = AHEAD  # a multiple of the twelve and the sixteen rows that the dense products take at a time
+ROWS = AT_ONCE
 
 
 @kernel

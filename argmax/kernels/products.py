@@ -25,14 +25,18 @@ __all__ = [
     "csr_scores",
     "csr_squares",
     "dense_adjoint",
-    "dense_gram",
     "dense_scores",
 ]
 
-# Dense rows are sent for, while the adjoint reads others, so many rows before their turn: what ``fused``
-# takes at a time.
-AHEAD = 48
-GRAM_ROWS = 128  # multiplied at once: what is copied of them stays in the second-level cache
+# Dense rows are sent for before their turn: half of them by the scores of the rows AHEAD of them, half by the
+# adjoint of the rows that ``fused`` takes before them. So memory is asked for something all the time, and a
+# core, which can wait for some sixteen lines only, seldom for so many.
+AT_ONCE = (
+    48  # rows that ``fused`` takes: a multiple of the twelve and the sixteen that are taken here
+)
+AHEAD = 12  # rows between those that are multiplied and those that are sent for
+LATER = 8  # of the next AT_ONCE, rows that are sent for by the adjoint of sixteen
+LINE = 8  # numbers of eight bytes that come together
 
 
 @kernel
@@ -109,19 +113,29 @@ def csr_squares(indptr, indices, values, step, c, out):
 
 
 @kernel
+def _send_for(x, at, d, rows):
+    """Send for the numbers around x[at], x[at + d], …: a line of the cache in each of so many rows."""
+    for r in range(rows):
+        prefetch_far(x, at + r * d)
+
+
+@kernel
 def _dense_tile(x, d, i, W, P, c, six, LANES):
     """six[r, c : c+LANES] = Σ_j x[i+r, j] W[j, c : c+LANES] for r = 0 … 5"""
     s0, s1, s2 = zeros(W, LANES), zeros(W, LANES), zeros(W, LANES)
     s3, s4, s5 = zeros(W, LANES), zeros(W, LANES), zeros(W, LANES)
     at = i * d
-    for j in range(d):
-        w = load(W, j * P + c, LANES)
-        s0 = fma(get(x, at + j), w, s0)
-        s1 = fma(get(x, at + d + j), w, s1)
-        s2 = fma(get(x, at + 2 * d + j), w, s2)
-        s3 = fma(get(x, at + 3 * d + j), w, s3)
-        s4 = fma(get(x, at + 4 * d + j), w, s4)
-        s5 = fma(get(x, at + 5 * d + j), w, s5)
+    for first in range(0, d, LINE):
+        if c == 0:
+            _send_for(x, at + AHEAD * d + first, d, 6)
+        for j in range(first, min(first + LINE, d)):
+            w = load(W, j * P + c, LANES)
+            s0 = fma(get(x, at + j), w, s0)
+            s1 = fma(get(x, at + d + j), w, s1)
+            s2 = fma(get(x, at + 2 * d + j), w, s2)
+            s3 = fma(get(x, at + 3 * d + j), w, s3)
+            s4 = fma(get(x, at + 4 * d + j), w, s4)
+            s5 = fma(get(x, at + 5 * d + j), w, s5)
     store(six, c, s0)
     store(six, P + c, s1)
     store(six, 2 * P + c, s2)
@@ -136,14 +150,17 @@ def _dense_tile_of_12(x, d, i, W, P, c, four):
     s0, s1, s2, s3 = zeros(W, L8), zeros(W, L8), zeros(W, L8), zeros(W, L8)
     t0, t1, t2, t3 = zeros(W, L4), zeros(W, L4), zeros(W, L4), zeros(W, L4)
     at = i * d
-    for j in range(d):
-        v, w = load(W, j * P + c, L8), load(W, j * P + c + 8, L4)
-        x0, x1 = get(x, at + j), get(x, at + d + j)
-        x2, x3 = get(x, at + 2 * d + j), get(x, at + 3 * d + j)
-        s0, t0 = fma(x0, v, s0), fma(x0, w, t0)
-        s1, t1 = fma(x1, v, s1), fma(x1, w, t1)
-        s2, t2 = fma(x2, v, s2), fma(x2, w, t2)
-        s3, t3 = fma(x3, v, s3), fma(x3, w, t3)
+    for first in range(0, d, LINE):
+        if c == 0:
+            _send_for(x, at + AHEAD * d + first, d, 4)
+        for j in range(first, min(first + LINE, d)):
+            v, w = load(W, j * P + c, L8), load(W, j * P + c + 8, L4)
+            x0, x1 = get(x, at + j), get(x, at + d + j)
+            x2, x3 = get(x, at + 2 * d + j), get(x, at + 3 * d + j)
+            s0, t0 = fma(x0, v, s0), fma(x0, w, t0)
+            s1, t1 = fma(x1, v, s1), fma(x1, w, t1)
+            s2, t2 = fma(x2, v, s2), fma(x2, w, t2)
+            s3, t3 = fma(x3, v, s3), fma(x3, w, t3)
     store(four, c, s0)
     store(four, c + 8, t0)
     store(four, P + c, s1)
@@ -193,8 +210,6 @@ def _dense_adjoint_tile(x, d, j, rows, first, R, P, c, G, LANES):
     for i in range(rows):
         r = load(R, i * P + c, LANES)
         here = (first + i) * d + j
-        if c == 0:
-            prefetch_far(x, here + AHEAD * d)
         g0 = fma(get(x, here), r, g0)
         g1 = fma(get(x, here + 1), r, g1)
         g2 = fma(get(x, here + 2), r, g2)
@@ -220,7 +235,6 @@ def _dense_adjoint_tile_of_12(x, d, j, rows, first, R, P, c, G):
     for i in range(rows):
         r, s = load(R, i * P + c, L8), load(R, i * P + c + 8, L4)
         here = (first + i) * d + j
-        prefetch_far(x, here + AHEAD * d)
         x0, x1, x2, x3 = get(x, here), get(x, here + 1), get(x, here + 2), get(x, here + 3)
         g0, h0 = fma(x0, r, g0), fma(x0, s, h0)
         g1, h1 = fma(x1, r, g1), fma(x1, s, h1)
@@ -246,10 +260,12 @@ def _dense_adjoint_one(x, d, j, rows, first, R, P, c, G, LANES):
 
 
 @kernel
-def _dense_adjoint_columns(x, d, rows, first, R, P, c, G, LANES):
+def _dense_adjoint_columns(x, d, rows, first, later, R, P, c, G, LANES):
     """G[:, c : c+LANES] += Σ_i x[first+i, :] R[i, c : c+LANES]"""
     j = 0
     while j + 6 <= d:
+        if c == 0:
+            _send_for(x, later * d + j, d, LATER)
         _dense_adjoint_tile(x, d, j, rows, first, R, P, c, G, LANES)
         j += 6
     for left in range(j, d):
@@ -268,7 +284,7 @@ def dense_adjoint(X, R, G, bias):
     x, flat, some = X.ravel(), G.ravel(), np.zeros((16, P), G.dtype)
     residual = some.ravel()
     for first in range(0, n, 16):
-        rows = min(16, n - first)
+        rows, later = min(16, n - first), AT_ONCE + AHEAD + first * LATER // 16
         for i in range(rows):
             for c in range(m):
                 some[i, c] = R[first + i, c]
@@ -276,41 +292,17 @@ def dense_adjoint(X, R, G, bias):
                 bias[c] += R[first + i, c]
         c = 0
         while c + 8 <= P and P - c != 12:
-            _dense_adjoint_columns(x, d, rows, first, residual, P, c, flat, L8)
+            _dense_adjoint_columns(x, d, rows, first, later, residual, P, c, flat, L8)
             c += 8
         if P - c == 12:
             j = 0
             while j + 4 <= d:
+                if c == 0 and j % LINE == 0:
+                    _send_for(x, later * d + j, d, LATER)
                 _dense_adjoint_tile_of_12(x, d, j, rows, first, residual, P, c, flat)
                 j += 4
             for left in range(j, d):
                 _dense_adjoint_one(x, d, left, rows, first, residual, P, c, flat, L8)
                 _dense_adjoint_one(x, d, left, rows, first, residual, P, c + 8, flat, L4)
         elif P - c == 4:
-            _dense_adjoint_columns(x, d, rows, first, residual, P, c, flat, L4)
-
-
-@kernel
-def dense_gram(A, B, c, total, sums):
-    """total += Σ_i c_i A_i B_iᵀ. Given A (n, p), B (n, q), c (n,), all of one dtype.
-
-    Filled total (p, q) and, if there is one, sums (p,) += Σ_i c_i A_i. BLAS multiplies, some rows at a time:
-    one call for all of them, because between calls threads queue for the interpreter's lock.
-    """
-    n, p, q = len(A), A.shape[1], B.shape[1]
-    a, b = np.zeros((GRAM_ROWS, p), A.dtype), np.zeros((GRAM_ROWS, q), A.dtype)
-    product = np.empty((p, q), A.dtype)
-    for first in range(0, n, GRAM_ROWS):
-        rows = min(GRAM_ROWS, n - first)
-        a[rows:] = 0.0
-        for i in range(rows):
-            for j in range(p):
-                a[i, j] = c[first + i] * A[first + i, j]
-            for j in range(q):
-                b[i, j] = B[first + i, j]
-            for j in range(len(sums)):
-                sums[j] += a[i, j]
-        np.dot(a.T, b, product)
-        for i in range(p):
-            for j in range(q):
-                total[i, j] += product[i, j]
+            _dense_adjoint_columns(x, d, rows, first, later, residual, P, c, flat, L4)

@@ -11,7 +11,6 @@ They start from the scores that ``rows.evaluate`` left behind, or compute them a
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -102,35 +101,31 @@ def gram(
     side = layout.features + int(layout.intercept)
     shard.forget_gradients()  # the matrix is where a fit needs most memory
     s, share = _row_curvature(shard, crew, problem, stamp, mean, every)
-    total, d = np.zeros((side, side), np.float32 if single else float), layout.features
-    sample, c = shard.every(every), share.astype(shard.dtype, copy=False)
-    # The lower triangle in square tiles, one owner each: narrow ones would read the sample too often.
-    edges = np.linspace(0, d, 1 + max(1, min(d // 48, GRAM_TILES))).astype(int)
-    tiles = [(a, b) for a in pairwise(edges) for b in pairwise(edges) if b[0] <= a[0]]
-
-    def owner(i: int) -> None:
-        (low, high), (left, right) = tiles[i]
-        first, second, tile = (
-            sample[:, low:high],
-            sample[:, left:right],
-            total[low:high, left:right],
-        )
-        sums = total[d, low:high] if layout.intercept and left == 0 else total[0, :0]
-        if layout.compiled:
-            from ..kernels import products
-
-            products.dense_gram(first, second, c, tile, sums)
-            return
-        weighted = first * c[:, None]
-        with np.errstate(over="ignore"):  # whoever asks for float32 looks
-            tile += weighted.T @ second
-        if len(sums):
-            sums += weighted.sum(axis=0)
-
-    crew.run(owner, len(tiles))
-    if layout.intercept:
-        total[d, d] = share.sum()
+    total = np.zeros((side, side), np.float32 if single else float)
+    _add_gram(shard, crew, layout, shard.every(every), share, total)
     return {"gram": total, "rows": float(s.sum())}
+
+
+def _add_gram(
+    shard: Shard, crew: Crew, layout: Full, sample: Floats, c: Floats, total: Floats
+) -> None:
+    """total += Σ c_i x̃_i x̃_iᵀ over the rows of a sample; only its lower triangle is sure to be filled."""
+    if not layout.compiled:
+        X = np.hstack([sample, np.ones((len(sample), 1))]) if layout.intercept else sample
+        with np.errstate(over="ignore"):  # whoever asks for float32 looks
+            total += (X * c[:, None]).T @ X
+        return
+    from ..kernels import gram, turns
+
+    # Square tiles, one owner each: narrow ones would be multiplied slowly.
+    side = len(total)
+    edges = np.linspace(0, side, 1 + max(1, min(side // 48, GRAM_TILES))).astype(np.int64)
+    count = len(edges) - 1
+    pieces, chunks = count * (count + 1) // 2, -(-len(sample) // gram.ROWS)
+    copied = np.zeros((count, gram.ROWS, int(np.diff(edges).max())), total.dtype)
+    most = shard.at_once(2 * pieces * chunks, len(sample) * side * side)
+    given = (np.zeros(turns.SHAPE, np.int64), sample, c, edges, copied, total)
+    crew.together(lambda leads: bool(gram.tiles(leads, most, *given)), pieces)
 
 
 def hessian(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:

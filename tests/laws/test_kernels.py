@@ -12,11 +12,13 @@ from argmax.kernels import (
     classes,
     dual,
     fused,
+    gram,
     products,
     quadratic,
     simd,
     structure,
     triangular,
+    turns,
     vectors,
 )
 from argmax.layouts import csr_arguments, padded
@@ -109,18 +111,24 @@ def test_dense_adjoint(m, n, d, kind, tol):
     same(products.dense_adjoint, naive.dense_adjoint, X, R, G, b, tol=tol)
 
 
-@pytest.mark.parametrize("n", [0, 1, 127, 128, 129, 400])
-@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("n", [0, 1, 255, 256, 257, 600])
+@pytest.mark.parametrize("intercept", [0, 1])
+@pytest.mark.parametrize("edges", [(0, 9), (0, 4, 9), (0, 3, 5, 9), (0, 3, 8, 9)])
 @pytest.mark.parametrize(("kind", "tol"), [(np.float32, 1e-5), (np.float64, 1e-12)])
-def test_dense_gram(n, intercept, kind, tol):
-    """Chunks of 128 rows, the last one not full; what is there already stays."""
+def test_gram_tiles(n, intercept, edges, kind, tol):
+    """Chunks of 256 rows, the last one not full; what is there already stays, above the diagonal too."""
     rng = np.random.default_rng(n)
-    X, c = rng.normal(size=(n, 9)).astype(kind), rng.random(n).astype(kind)
-    total, sums = np.ones((4, 5), kind), np.ones(4 if intercept else 0, kind)
-    products.dense_gram(X[:, 5:], X[:, :5], c, total, sums)
-    expected = (X[:, 5:] * c[:, None]).astype(float)
-    np.testing.assert_allclose(total, 1 + expected.T @ X[:, :5], rtol=tol, atol=40 * tol)
-    np.testing.assert_allclose(sums, 1 + expected.sum(axis=0)[: len(sums)], rtol=tol, atol=40 * tol)
+    X, c = rng.normal(size=(n, 9 - intercept)), rng.random(n)
+    ends, widest = np.array(edges), max(np.diff(edges))
+    total, copied = np.ones((9, 9), kind), np.zeros((len(edges) - 1, gram.ROWS, widest), kind)
+    given = np.zeros(turns.SHAPE, np.int64), X, c, ends, copied, total
+    while gram.tiles(True, 2, *given):
+        pass
+    whole = np.hstack([X, np.ones((n, intercept))])
+    filled = np.searchsorted(ends, np.arange(9), side="right")
+    filled = filled[:, None] >= filled  # by tiles
+    expected = 1 + np.where(filled, (whole * c[:, None]).T @ whole, 0.0)
+    np.testing.assert_allclose(total, expected, rtol=tol, atol=40 * tol)
 
 
 @pytest.mark.parametrize("m", WIDTHS)

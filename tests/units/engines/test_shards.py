@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from argmax.checks import compressed
 from argmax.engines import Shard, Stamp, Threads, columns, cut
 from argmax.engines import shards as sizes
+from argmax.kernels import products
 from argmax.layouts import Full, as_matrix
 from argmax.records import Csr, Structures, Truth
 from tests.laws.problems import make_rows
@@ -136,6 +137,14 @@ def test_rows_are_split_where_ranges_of_features_begin(n):
 def test_rows_that_are_not_sorted_are_not_split(indices):
     rows = Csr(np.array([0, 1, 3]), np.array([0, *indices]), None, 5)
     assert columns.split(rows, alone) is None
+
+
+def test_large_parts_end_where_the_kernels_do():
+    starts = sizes._tapered(60_001, 128)
+    assert sizes.TOGETHER == products.AT_ONCE
+    assert not (starts[:-1] % sizes.TOGETHER).any()
+    assert starts[-1] == 60_001
+    assert np.diff(starts).min() > 0
 
 
 @pytest.mark.parametrize("n", [1, 5, 1000])

@@ -29,6 +29,23 @@ def test_pass_after_pass_has_the_same_bits(kind, threads, monkeypatch):
             assert "round" in G.shards[0]._made
 
 
+def test_nobody_is_called_out_between_the_passes_of_a_round(monkeypatch):
+    """Not for the arithmetic on weights either, gradient and certificate included, while these are short."""
+    monkeypatch.setenv("ARGMAX_COMPILED", "always")
+    monkeypatch.setattr(sizes, "BLOCK_WORK", (500, 8000))
+    F = problems.classes("float64", 300, 8, 5, compiled=True)
+    rng, engine = np.random.default_rng(0), engines.Threads(2)
+    w = problems.random_w(F.problem.full, rng)
+    with engine.open():
+        G = Objective(F.problem, F.shards, engine, F.C, F.l1, F.l2)
+        G.at(w)
+        rung = int(engine.bell[0])
+        for _ in range(3):
+            point = G.at(w)
+            assert np.isfinite(G.dot(point.gradient, w) + point.gap)
+        assert engine.bell[0] == rung
+
+
 def test_what_a_round_was_made_for_decides_whether_it_is_used_again(monkeypatch):
     monkeypatch.setenv("ARGMAX_COMPILED", "always")
     monkeypatch.setattr(sizes, "BLOCK_WORK", (500, 8000))
