@@ -25,11 +25,41 @@ __all__ = [
     "csr_log_columns",
     "csr_log_parts",
     "csr_residuals",
+    "csr_scores_parts",
     "dense_log",
     "dense_log_parts",
+    "dense_scores_parts",
 ]
 
 ROWS = AT_ONCE
+
+
+@kernel
+def dense_scores_parts(leads, most, turns, starts, X, W, b, S):
+    """``dense_scores`` of rows starts[p] … starts[p+1]−1 for every part p."""
+    parts = len(starts) - 1
+    for _ in range(most):
+        part = next_piece(turns, parts, 1)
+        if part < 0:
+            return leads and unfinished(turns, parts)
+        first, last = starts[part], starts[part + 1]
+        dense_scores(X[first:last], W, b, S[first:last])
+        done(turns)
+    return True
+
+
+@kernel
+def csr_scores_parts(leads, most, turns, starts, indptr, indices, values, step, W, b, S):
+    """The same for sparse rows."""
+    parts = len(starts) - 1
+    for _ in range(most):
+        part = next_piece(turns, parts, 1)
+        if part < 0:
+            return leads and unfinished(turns, parts)
+        first, last = starts[part], starts[part + 1]
+        csr_scores(indptr[first : last + 1], indices, values, step, W, b, S[first:last])
+        done(turns)
+    return True
 
 
 @kernel

@@ -210,13 +210,14 @@ class Full(Layout):
             node = node @ self.label_features.T
         return Scores(node.astype(np.float64, copy=False), weights.edge, block.offsets)
 
+    def compiled_for(self, rows: Rows) -> bool:
+        """Whether kernels multiply such rows. A dense matrix with one vector is left to BLAS."""
+        return self.compiled and (isinstance(rows, Csr) or self.width > 1)
+
     def _products(self, rows: Rows, weights: Weights) -> Floats:
         m = self.columns
-        if not self.compiled:
-            X = as_matrix(rows)
-            return np.asarray(X @ weights.W[:, :m] + weights.b)
-        if not isinstance(rows, Csr) and self.width == 1:
-            return np.asarray(rows @ weights.W + weights.b)
+        if not self.compiled_for(rows):
+            return np.asarray(as_matrix(rows) @ weights.W[:, :m] + weights.b)
         from ..kernels import products
 
         node = np.empty((len(rows), m), weights.W.dtype)
@@ -249,7 +250,7 @@ class Full(Layout):
     def _add_products(self, rows: Rows, node: Floats, table: Floats) -> None:
         m, d = self.columns, self.features
         bias = table[d, :m] if self.intercept else table[0, :0]
-        if not self.compiled or (self.width == 1 and not isinstance(rows, Csr)):
+        if not self.compiled_for(rows):
             table[:d, :m] += as_matrix(rows).T @ node.astype(self.product_dtype(rows), copy=False)
             bias += node.sum(axis=0) if self.intercept else 0.0
             return

@@ -29,6 +29,7 @@ from .sums import (
     adjoint,
     by_kernel,
     column_sums,
+    fill_scores,
     kept_scores,
     like,
     sum_parts,
@@ -255,14 +256,8 @@ def _shifted_by_kernel(node: Floats, move: Floats, truth: Truth) -> tuple[Floats
 
 
 def outputs(shard: Shard, crew: Crew, problem: Problem, w: Floats) -> Sums:
-    """{"node": the scores of every node}."""
-    weights = problem.full.weights(w, problem.full.product_dtype(shard.structures.rows))
+    """{"node": the scores of every node}. The caller looks for values that are not finite."""
     node = np.empty((shard.structures.nodes, problem.full.labels))
-
-    def group(i: int) -> None:
-        structures, _, nodes = shard.group(i)
-        with np.errstate(all="ignore"):  # the caller looks for values that are not finite
-            node[nodes] = problem.full.block_scores(structures, weights).node
-
-    crew.run(group, len(shard.groups))
+    with np.errstate(all="ignore"):
+        fill_scores(shard, crew, problem.full, w, node)
     return {"node": node}

@@ -17,7 +17,7 @@ import numpy as np
 from ..engines import Crew, Shard, Stamp
 from ..engines.base import Sums
 from ..engines.columns import Splits
-from ..layouts import csr_arguments
+from ..layouts import Full, csr_arguments
 from ..records import Csr, Floats, Scores
 from ..spaces import Classes
 from .problem import Problem
@@ -27,6 +27,7 @@ __all__ = [
     "adjoint",
     "by_kernel",
     "column_sums",
+    "fill_scores",
     "kept_scores",
     "like",
     "sum_parts",
@@ -71,14 +72,31 @@ def kept_scores(
         near += layout.label_matrix @ stamp.shift
         return near
     node: Floats = shard.slots.keep(name, stamp, (shard.structures.nodes, layout.labels))
-    weights = layout.weights(stamp.w, layout.product_dtype(shard.structures.rows))
-
-    def block(i: int) -> None:
-        structures, _, nodes = shard.open(i)
-        node[nodes] = layout.block_scores(structures, weights).node
-
-    crew.run(block, len(shard.blocks))
+    fill_scores(shard, crew, layout, stamp.w, node)
     return node
+
+
+def fill_scores(shard: Shard, crew: Crew, layout: Full, w: Floats, node: Floats) -> None:
+    """node (N, K) becomes the scores at w of every node of a shard."""
+    structures = shard.structures
+    rows = structures.rows
+    weights = layout.weights(w, layout.product_dtype(rows))
+    plain = layout.label_features is None and structures.offsets is None
+    if shard.on_disk or not (plain and layout.compiled_for(rows)):
+
+        def block(i: int) -> None:
+            some, _, nodes = shard.open(i)
+            node[nodes] = layout.block_scores(some, weights).node
+
+        crew.run(block, len(shard.blocks))
+        return
+    from ..kernels import fused, turns
+
+    kernel = fused.csr_scores_parts if isinstance(rows, Csr) else fused.dense_scores_parts
+    given: tuple[Any, ...] = csr_arguments(rows) if isinstance(rows, Csr) else (rows,)
+    given = np.zeros(turns.SHAPE, np.int64), shard.part_starts, *given, weights.W, weights.b, node
+    most = shard.at_once(shard.parts)
+    crew.together(lambda leads: bool(kernel(leads, most, *given)), shard.parts)
 
 
 def adjoint(
