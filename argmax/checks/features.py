@@ -246,7 +246,7 @@ def _has_duplicates(rows: Csr, run: Run) -> bool:
 
 
 CHUNK = 2**20
-"""Values looked at together: 8 MB, which the last-level cache holds for the second look."""
+"""Values looked at by one thread."""
 
 
 def magnitude(X: Rows, run: Run) -> None:
@@ -255,15 +255,23 @@ def magnitude(X: Rows, run: Run) -> None:
     if values is None or not values.size:
         return
     flat = values.reshape(-1)  # C-ordered: a view
+    largest = _largest
+    if compiled(flat.size):
+        from ..kernels import vectors
 
-    def largest(piece: int) -> float:
-        chunk = flat[piece * CHUNK : (piece + 1) * CHUNK]
-        return float(np.maximum(chunk.max(), -chunk.min()))  # NaN wins over every number
+        largest = vectors.magnitude
 
-    top = float(np.max(run(largest, -(-flat.size // CHUNK))))
+    def piece(i: int) -> float:
+        return float(largest(flat[i * CHUNK : (i + 1) * CHUNK]))
+
+    top = float(np.max(run(piece, -(-flat.size // CHUNK))))  # NaN wins over every number
     if not math.isfinite(top):
         finite(X)
     reach(top, values.dtype)
+
+
+def _largest(values: Floats) -> Any:
+    return np.maximum(values.max(), -values.min())
 
 
 def reach(top: float, dtype: np.dtype[Any]) -> None:

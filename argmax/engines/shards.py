@@ -235,11 +235,6 @@ class Shard:
         tables: Floats = self.slots.zeros("gradients", (count, self.layout.size))
         return tables
 
-    def forget_gradients(self) -> None:
-        """Give back the memory of ``tables``, and of the round that passes are made in."""
-        self.slots.drop("gradients", None)
-        self.unmake("round")
-
     def by_column(self, run: Run) -> Rows:
         """What an owner of features reads: sparse rows transposed (once), dense rows as they are."""
         rows = self.structures.rows

@@ -5,9 +5,23 @@ back after every one: sixteen threads then queue for it.
 """
 
 from .compile import inner_kernel, kernel
-from .simd import L8, add, fma, get, load, mul, store, times, total, zeros
+from .simd import (
+    L8,
+    add,
+    fma,
+    get,
+    largest,
+    load,
+    maximum,
+    minimum,
+    mul,
+    store,
+    times,
+    total,
+    zeros,
+)
 
-__all__ = ["combine", "conjugate_steps", "dots", "scale_rows"]
+__all__ = ["combine", "conjugate_steps", "dots", "magnitude", "scale_rows"]
 
 
 @kernel
@@ -63,3 +77,18 @@ def scale_rows(table, scale, out):
     for j in range(n):
         for c in range(P):
             out[j, c] = scale[j] * table[j, c]
+
+
+@kernel
+def magnitude(x):
+    """max |x_i|, or NaN if some x_i is not finite. Given x (n,)."""
+    low, high, sound, at = zeros(x, L8), zeros(x, L8), zeros(x, L8), 0
+    while at + 8 <= len(x):
+        some = load(x, at, L8)
+        low, high, sound = minimum(low, some), maximum(high, some), fma(0.0, some, sound)
+        at += 8
+    rest, odd = 0.0, 0.0
+    for i in range(at, len(x)):
+        rest, odd = max(rest, abs(get(x, i))), odd + 0.0 * get(x, i)
+    found = max(largest(high), largest(times(-1.0, low)))
+    return max(found, rest) + total(sound) + odd

@@ -99,7 +99,6 @@ def gram(
     """
     layout = problem.full
     side = layout.features + int(layout.intercept)
-    shard.forget_gradients()  # the matrix is where a fit needs most memory
     s, share = _row_curvature(shard, crew, problem, stamp, mean, every)
     total = np.zeros((side, side), np.float32 if single else float)
     _add_gram(shard, crew, layout, shard.every(every), share, total)

@@ -10,6 +10,7 @@ import numpy as np
 from ..engines import Crew, Shard
 from ..engines.base import Sums
 from ..layouts import Weights, csr_arguments
+from ..memory import cache_aligned
 from ..records import Csr, Floats
 from .sums import tables_needed, weight_or_one
 
@@ -42,7 +43,7 @@ class Round:
         from ..kernels import fused, partial_sums, turns
 
         self.shard, self.bell, self.kept, self.parts = shard, crew.bell, kept, shard.parts
-        self.W, self.b = np.empty_like(weights.W), np.empty_like(weights.b)
+        self.W, self.b = cache_aligned(weights.W.shape, weights.W.dtype), np.empty_like(weights.b)
         self.ready, self.values = np.zeros(1, np.int64), np.zeros(self.parts)
         self.tables = np.zeros((tables_needed(crew.n, self.parts), shard.layout.size))
         self.book = np.zeros((partial_sums.ROWS, max(turns.SHAPE, self.parts + 1)), np.int64)

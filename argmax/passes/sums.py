@@ -18,6 +18,7 @@ from ..engines import Crew, Shard, Stamp
 from ..engines.base import Sums
 from ..engines.columns import Splits
 from ..layouts import Full, csr_arguments
+from ..memory import cache_aligned
 from ..records import Csr, Floats, Scores
 from ..spaces import Classes
 from .problem import Problem
@@ -92,9 +93,14 @@ def fill_scores(shard: Shard, crew: Crew, layout: Full, w: Floats, node: Floats)
         return
     from ..kernels import fused, turns
 
-    kernel = fused.csr_scores_parts if isinstance(rows, Csr) else fused.dense_scores_parts
-    given: tuple[Any, ...] = csr_arguments(rows) if isinstance(rows, Csr) else (rows,)
-    given = np.zeros(turns.SHAPE, np.int64), shard.part_starts, *given, weights.W, weights.b, node
+    given: tuple[Any, ...]
+    if isinstance(rows, Csr):
+        kernel, given = fused.csr_scores_parts, (*csr_arguments(rows), weights.W)
+    else:
+        W = cache_aligned(weights.W.shape, weights.W.dtype)
+        W[:] = weights.W
+        kernel, given = fused.dense_scores_parts, (rows, W)
+    given = np.zeros(turns.SHAPE, np.int64), shard.part_starts, *given, weights.b, node
     most = shard.at_once(shard.parts)
     crew.together(lambda leads: bool(kernel(leads, most, *given)), shard.parts)
 

@@ -451,3 +451,16 @@ def test_the_gap_a_sweep_returns_is_that_of_the_twin(k):
     found = dual.sweep(order, *rows, *left[:2], tail[2], tail[3], *left[4:])
     expected = naive.sweep(order, *rows, *right[:2], tail[2], tail[3], *right[4:])
     assert found == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 40])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_magnitude(n, kind):
+    x = np.random.default_rng(n).normal(size=n).astype(kind)
+    for sign in (1.0, -1.0):
+        assert vectors.magnitude((sign * x).astype(kind)) == np.abs(x).max()
+    for at in {0, n // 2, n - 1}:
+        for bad in (np.nan, np.inf, -np.inf):
+            spoilt = x.copy()
+            spoilt[at] = bad
+            assert np.isnan(vectors.magnitude(spoilt))

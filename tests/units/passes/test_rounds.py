@@ -55,6 +55,6 @@ def test_what_a_round_was_made_for_decides_whether_it_is_used_again(monkeypatch)
     made = shard._made["round"]
     F.at(w)
     assert shard._made["round"] is made
-    shard.forget_gradients()
+    shard.unmake("round")
     assert F.at(w).data_gradient.tobytes() == first.data_gradient.tobytes()
     assert shard._made["round"] is not made
