@@ -34,6 +34,9 @@ class Crew(Protocol):
     bell: Ints
     """Rings, by counting one up, when those who stay in some room are to come out."""
 
+    following: Sequence[Shard]
+    """Shards at hand for which this crew will be given the same task next."""
+
     def run(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         """[piece(0), …, piece(count − 1)], computed in any order, returned in this one."""
         ...

@@ -38,6 +38,7 @@ class Threads(Engine):
     """
 
     random_access = True
+    following: Sequence[Shard] = ()
 
     def __init__(self, n: int | None = None) -> None:
         self.n = joblib.cpu_count() if n is None else checks.positive_integer("n_threads", n)
@@ -147,10 +148,20 @@ class Threads(Engine):
         return add_up(self.each(task, shards, *arguments))
 
     def each(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Iterator[Sums]:
-        for shard in shards:
-            result = task(shard, self, *arguments)
+        for i, shard in enumerate(shards):
+            following = shards[i + 1 :]
+            result = task(shard, _Followed(self, following) if following else self, *arguments)
             shard.rest()
             yield result
+
+
+@final
+class _Followed:
+    """The crew of an engine, for one of several shards. (Fits may share an engine, each with its own.)"""
+
+    def __init__(self, engine: Threads, following: Sequence[Shard]) -> None:
+        self.n, self.bell, self.following = engine.n, engine.bell, following
+        self.run, self.together = engine.run, engine.together
 
 
 @final

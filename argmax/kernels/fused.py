@@ -5,8 +5,9 @@ cache, and without returning to the interpreter in between: there the threads wo
 Where the scores are already in ``kept``, the caller says ``ready`` and they are used as they are.
 Kernels named ``…_parts`` and ``…_columns`` are called by all threads at once with the same arguments, but for
 ``leads``, which is true for one of them. That one does pieces until there are none, then waits for the others
-for a while, and is back after ``most`` pieces at the latest; True means: look around, and call again. The
-others stay for the next pass, until the ``bell`` rings: then W, b and ``ready`` have changed, nothing else.
+for a while, and is back after ``most`` pieces at the latest; True means: look around, and call again.
+Where there is a ``role`` instead (``turns``), others may stay for the next pass, until the ``bell`` rings:
+then W, b and ``ready`` have changed, nothing else.
 Importing other kernels is safe here: the compile cache is named by a hash of this whole folder.
 """
 
@@ -16,7 +17,7 @@ from .classes import curvature, nll
 from .compile import kernel
 from .partial_sums import FREE, LOCK, MET, PLACES, TURNS, give, take
 from .products import AT_ONCE, csr_adjoint, csr_scores, dense_adjoint, dense_scores
-from .turns import done, next_or_stay, next_piece, rung, unfinished
+from .turns import HELPS, done, ended, next_for, next_piece, rung, unfinished
 
 __all__ = [
     "csr_curvature",
@@ -86,7 +87,7 @@ def dense_log(X, W, b, y, weight, ready, kept, G, bias):
 
 @kernel
 def dense_log_parts(
-    leads, most, starts, X, W, b, y, weight, ready, kept, tables, values, book, bell
+    role, most, starts, X, W, b, y, weight, ready, kept, tables, values, book, bell
 ):
     """``dense_log`` of rows starts[p] … starts[p+1]−1 for every part p, summed as in ``partial_sums``.
 
@@ -97,14 +98,12 @@ def dense_log_parts(
     G, bias = np.empty((d, P), W.dtype), np.empty(m if tables.shape[1] > d * P else 0)
     flat, turns, lock = G.ravel(), book[TURNS], book[LOCK]
     free, places, met = book[FREE], book[PLACES], book[MET]
-    before, left = rung(bell), most
-    while left > 0:
-        if leads:
-            part, left = next_piece(turns, parts, 1), left - 1
-        else:
-            part = next_or_stay(turns, parts, bell, before)
+    ringing, before = rung(bell), 0
+    while before < most or role >= HELPS:
+        part = next_for(role, turns, parts, bell, ringing, before)
         if part < 0:
-            return leads and unfinished(turns, parts)
+            return ended(role, turns, parts, before)
+        before += 1
         first, last = starts[part], starts[part + 1]
         s = weight if len(weight) == 1 else weight[first:last]
         G[:], bias[:] = 0.0, 0.0
@@ -148,7 +147,7 @@ def csr_log(indptr, indices, values, step, W, b, y, weight, ready, kept, G, bias
 
 @kernel
 def csr_log_parts(
-    leads, most, starts, indptr, indices, values, step, W, b, y, weight, ready, kept, tables, sums, book,
+    role, most, starts, indptr, indices, values, step, W, b, y, weight, ready, kept, tables, sums, book,
     bell,
 ):  # fmt: skip
     """``dense_log_parts`` for sparse rows; a part is summed in float64."""
@@ -156,14 +155,12 @@ def csr_log_parts(
     G, bias = np.empty((d, P)), np.empty(m if tables.shape[1] > d * P else 0)
     flat, turns, lock = G.ravel(), book[TURNS], book[LOCK]
     free, places, met = book[FREE], book[PLACES], book[MET]
-    before, left = rung(bell), most
-    while left > 0:
-        if leads:
-            part, left = next_piece(turns, parts, 1), left - 1
-        else:
-            part = next_or_stay(turns, parts, bell, before)
+    ringing, before = rung(bell), 0
+    while before < most or role >= HELPS:
+        part = next_for(role, turns, parts, bell, ringing, before)
         if part < 0:
-            return leads and unfinished(turns, parts)
+            return ended(role, turns, parts, before)
+        before += 1
         first, last = starts[part], starts[part + 1]
         s = weight if len(weight) == 1 else weight[first:last]
         G[:], bias[:] = 0.0, 0.0

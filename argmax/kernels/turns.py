@@ -12,8 +12,14 @@ in; and who is put to sleep by the system is waited for only while he has a piec
 When all is done the pieces can be given out anew, and who is still there begins at once:
 
     again(turns)                                pieces begin at 0
-    next_or_stay(turns, pieces, bell, rung)     as next_piece, of one stage; −1 only after a while, or when
-                                                the bell, which has ``rung`` so often, rings again
+
+What somebody does who finds no piece left, of one stage, depends on his role (``next_for``, ``ended``):
+
+    LEADS    waits a little for those that others have in hand; True if some are still unfinished
+    PASSES   goes
+    HELPS    goes; and unlike those two he does not look around before there are none left
+    STAYS    waits for pieces that are given out anew, until that takes long, or the bell rings
+    WAITS    the same, but only for the first; True if he has done any
 
     arrive(counts, at)                          of those who meet at a place, how many were there before
     enter(lock), leave(lock)                    one at a time in between; a lock is like ``turns``
@@ -37,15 +43,22 @@ __all__ = [
     "SHAPE",
     "again",
     "arrive",
+    "HELPS",
+    "LEADS",
+    "PASSES",
+    "STAYS",
+    "WAITS",
     "done",
+    "ended",
     "enter",
     "leave",
-    "next_or_stay",
+    "next_for",
     "next_piece",
     "rung",
     "unfinished",
 ]
 
+LEADS, PASSES, HELPS, STAYS, WAITS = range(5)
 LINE = 16  # numbers between two counts: they must not lie in one line of the cache, nor in two neighbours
 TAKEN, DONE = 0, LINE  # where the counts are
 SHAPE = 2 * LINE
@@ -202,17 +215,26 @@ def rung(bell):
 
 
 @inner_kernel
-def next_or_stay(turns, pieces, bell, rung):
-    """The number of a piece; if none is left, of one that is given out anew before long. Else −1."""
+def next_for(role, turns, pieces, bell, rung, before):
+    """The number of a piece for somebody who has done some ``before``, when the bell had ``rung``; or −1."""
     piece, looks = next_piece(turns, pieces, 1), 0
-    while piece < 0 and looks < LONG and _look(bell, 0) == rung:
-        looks += 1
-        if looks % LOOKS:
-            _pause()
-        else:
-            _offer()
-        piece = next_piece(turns, pieces, 1)
+    if role == STAYS or (role == WAITS and before == 0):
+        while piece < 0 and looks < LONG and _look(bell, 0) == rung:
+            looks += 1
+            if looks % LOOKS:
+                _pause()
+            else:
+                _offer()
+            piece = next_piece(turns, pieces, 1)
     return piece
+
+
+@inner_kernel
+def ended(role, turns, pieces, before):
+    """What somebody says who gets no more pieces, and has done some ``before``."""
+    if role == LEADS:
+        return unfinished(turns, pieces)
+    return role == WAITS and before > 0
 
 
 @inner_kernel

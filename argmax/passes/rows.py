@@ -23,8 +23,8 @@ from ..layouts import Weights, csr_arguments
 from ..losses import Log
 from ..records import Csr, Floats, Scores, Structures, Truth
 from ..spaces import Classes
+from . import rounds
 from .problem import Problem
-from .rounds import Round
 from .sums import (
     adjoint,
     by_kernel,
@@ -58,7 +58,7 @@ def evaluate(
     else:
         kept = shard.slots.keep("node", stamp, (shard.structures.nodes, layout.labels))
     if _fusible(shard, problem):
-        return _evaluate_fused(shard, crew, problem, weights, ready, kept, seldom)
+        return _evaluate_fused(shard, crew, problem, stamp, weights, ready, kept, seldom)
 
     def block_residual(structures: Structures, truth: Truth, nodes: slice) -> tuple[float, Scores]:
         if not ready:
@@ -82,6 +82,7 @@ def _evaluate_fused(
     shard: Shard,
     crew: Crew,
     problem: Problem,
+    stamp: Stamp,
     weights: Weights,
     ready: bool,
     kept: Floats,
@@ -91,7 +92,7 @@ def _evaluate_fused(
     if shard.on_disk or (shard.by_columns and seldom):
         return _evaluate_by_parts(shard, crew, problem, weights, ready, kept, seldom)
     if not shard.by_columns:
-        return Round.of(shard, crew, weights, kept)(crew, weights, ready)
+        return rounds.evaluate(shard, crew, stamp, weights, ready, kept)
     from ..kernels import fused
 
     values = np.zeros(shard.parts)

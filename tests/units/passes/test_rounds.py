@@ -11,29 +11,38 @@ from tests.laws import problems
 
 @pytest.mark.parametrize("kind", ["float64", "float32", "csr"])
 @pytest.mark.parametrize("threads", [2, 5])
-def test_pass_after_pass_has_the_same_bits(kind, threads, monkeypatch):
+@pytest.mark.parametrize("shards", [1, 4])
+def test_pass_after_pass_has_the_same_bits(kind, threads, shards, monkeypatch):
     monkeypatch.setenv("ARGMAX_COMPILED", "always")
     monkeypatch.setattr(sizes, "BLOCK_WORK", (500, 8000))
-    F = problems.classes(kind, 300, 8, 5, compiled=True, weighted=True)
+    monkeypatch.setattr(sizes, "GRADIENTS", 0)
+    monkeypatch.setattr(sizes, "SHARD_BYTES", 2**40 if shards == 1 else 60_000)
+    F = problems.classes(kind, 1200, 8, 5, compiled=True, weighted=True)
     rng = np.random.default_rng(0)
     points = [problems.random_w(F.problem.full, rng) for _ in range(20)]
-    expected = [F.at(w) for w in points]
+    alone = [Objective(F.problem, [shard], F.engine, F.C, F.l1, F.l2) for shard in F.shards]
+    expected = [[one.at(w) for one in alone] for w in points]
+    assert (len(F.shards) > 1) == (shards > 1)
     assert F.shards[0].parts > 3
     engine = engines.Threads(threads)
     with engine.open():
         G = Objective(F.problem, F.shards, engine, F.C, F.l1, F.l2)
         for w, there in zip(points, expected, strict=True):
             here = G.at(w)
-            assert here.value == there.value
-            assert here.data_gradient.tobytes() == there.data_gradient.tobytes()
+            assert here.loss == F.C * sum(one.loss / F.C for one in there)
+            gradient = sum(one.data_gradient for one in there)
+            assert here.data_gradient.tobytes() == gradient.tobytes()
             assert "round" in G.shards[0]._made
 
 
-def test_nobody_is_called_out_between_the_passes_of_a_round(monkeypatch):
-    """Not for the arithmetic on weights either, gradient and certificate included, while these are short."""
+@pytest.mark.parametrize("size", [2**40, 60_000])
+def test_nobody_is_called_out_between_the_passes_of_a_round(size, monkeypatch):
+    """Nor between shards, nor for the arithmetic on weights, gradient and certificate included."""
     monkeypatch.setenv("ARGMAX_COMPILED", "always")
     monkeypatch.setattr(sizes, "BLOCK_WORK", (500, 8000))
-    F = problems.classes("float64", 300, 8, 5, compiled=True)
+    monkeypatch.setattr(sizes, "GRADIENTS", 0)
+    monkeypatch.setattr(sizes, "SHARD_BYTES", size)
+    F = problems.classes("float64", 1200, 8, 5, compiled=True)
     rng, engine = np.random.default_rng(0), engines.Threads(2)
     w = problems.random_w(F.problem.full, rng)
     with engine.open():
