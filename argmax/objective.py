@@ -186,20 +186,25 @@ class Objective:
         """Σ over the same ranges, by a kernel that does several of them in a call (``vectors.dots``)."""
         starts, stops = np.array(self._ranges(penalised)).T.copy()
         out = np.empty(len(starts))
-        groups = np.linspace(0, len(out), 1 + min(GROUPS, len(out))).astype(int)
-
-        def group(i: int) -> None:
-            some = slice(groups[i], groups[i + 1])
-            kernel(*given, starts[some], stops[some], out[some])
-
-        self.engine.share(group, len(groups) - 1)
+        self._shared(len(out), lambda s: kernel(*given, starts[s], stops[s], out[s]))
         return float(sum(out))
 
-    def dot(self, a: Floats, b: Floats, less: Floats | None = None) -> float:
-        """⟨a, b⟩ over all weights; or ⟨a, b − less⟩, without memory for the difference."""
-        if less is None:
-            return self._dot(a, b)
-        return float(sum(self.sweep(lambda s: _product(a[s], b[s] - less[s]))))
+    def _shared(self, length: int, group: Callable[[slice], Any]) -> None:
+        """``group`` of consecutive ranges of so many things, side by side, in few calls."""
+        bounds = np.linspace(0, length, 1 + min(GROUPS, length)).astype(int)
+        self.engine.share(lambda i: group(slice(*bounds[i : i + 2])), len(bounds) - 1)
+
+    def dot(self, a: Floats, b: Floats, penalised: bool = False) -> float:
+        """⟨a, b⟩ over all weights, or over those that are penalised."""
+        if self.size <= RANGE or not a.dtype == b.dtype == np.float64:
+            return float(sum(self.sweep(lambda s: _product(a[s], b[s]), penalised)))
+        from .kernels import vectors
+
+        return self.summed(vectors.dots, a, b, penalised=penalised)
+
+    def slope(self, gradient: Floats, to: Floats, since: Floats) -> float:
+        """⟨gradient, to − since⟩, without memory for the difference."""
+        return float(sum(self.sweep(lambda s: _product(gradient[s], to[s] - since[s]))))
 
     def combined(
         self, a: float, x: Floats, b: float, y: Floats, out: Floats | None = None
@@ -210,7 +215,7 @@ class Objective:
         from .kernels import vectors
 
         out = np.empty_like(x) if out is None else out
-        self.sweep(lambda s: vectors.combine(a, x[s], b, y[s], out[s]))
+        self._shared(self.size, lambda s: vectors.combine(a, x[s], b, y[s], out[s]))
         return out
 
     def at(
@@ -252,14 +257,7 @@ class Objective:
 
     def square(self, v: Floats) -> float:
         """‖v‖² over the penalised entries, without a copy of v."""
-        return self._dot(v, v, penalised=True)
-
-    def _dot(self, a: Floats, b: Floats, penalised: bool = False) -> float:
-        if self.size <= RANGE or not a.dtype == b.dtype == np.float64:
-            return float(sum(self.sweep(lambda s: _product(a[s], b[s]), penalised)))
-        from .kernels import vectors
-
-        return self.summed(vectors.dots, a, b, penalised=penalised)
+        return self.dot(v, v, penalised=True)
 
     def penalty(self, w: Floats) -> float:
         """Ω(w)."""
@@ -379,12 +377,14 @@ class Point:
         objective, data = self.objective, self._data_gradient
         if self._gradient is not None or data is None or objective.size <= RANGE:
             return objective.square(self.gradient)
+        if not data.dtype == self.w.dtype == np.float64:
+            squares = objective.sweep(
+                lambda s: float(np.sum((data[s] + objective.l2 * self.w[s]) ** 2)), penalised=True
+            )
+            return float(sum(squares))
+        from .kernels import vectors
 
-        def piece(s: slice) -> float:
-            slope = data[s] + objective.l2 * self.w[s]
-            return float(np.dot(slope, slope))
-
-        return float(sum(objective.sweep(piece, penalised=True)))
+        return objective.summed(vectors.squares, data, objective.l2, self.w, penalised=True)
 
     def prove(self, dual: float) -> None:
         """Certify by ``dual``, which no F is below; where a loss has corners, its residuals prove little."""
@@ -418,12 +418,8 @@ class Line:
         objective, self.stamp = point.objective, Stamp(direction)
         objective.fold(passes.direction, point.stamp, self.stamp)
         w, v = point.w, direction
-
-        def products(s: slice) -> tuple[float, float, float]:
-            return _product(w[s], w[s]), _product(w[s], v[s]), _product(v[s], v[s])
-
-        sums = zip(*objective.sweep(products, penalised=True), strict=True)
-        self._ww, self._wv, self._vv = (float(sum(part)) for part in sums)
+        pairs = (w, w), (w, v), (v, v)
+        self._ww, self._wv, self._vv = (objective.dot(*pair, penalised=True) for pair in pairs)
 
     def close(self) -> None:
         """Give back the memory of the scores of ``direction``."""

@@ -21,7 +21,7 @@ from .simd import (
     zeros,
 )
 
-__all__ = ["combine", "conjugate_steps", "dots", "magnitude", "scale_rows"]
+__all__ = ["combine", "conjugate_steps", "dots", "magnitude", "scale_rows", "squares"]
 
 
 @kernel
@@ -50,6 +50,22 @@ def dots(x, y, starts, stops, out):
     """out_r = Σ x_i y_i for i = starts_r … stops_r−1. Given x, y (n,), float64. Filled out (R,)."""
     for r in range(len(out)):
         out[r] = _dot(x, y, starts[r], stops[r])
+
+
+@kernel
+def squares(x, a, y, starts, stops, out):
+    """out_r = Σ (x_i + a y_i)² for i = starts_r … stops_r−1. Given x, y (n,), float64. Filled out (R,)."""
+    for r in range(len(out)):
+        even, odd, at = zeros(x, L8), zeros(x, L8), starts[r]
+        while at + 16 <= stops[r]:
+            one = fma(a, load(y, at, L8), load(x, at, L8))
+            two = fma(a, load(y, at + 8, L8), load(x, at + 8, L8))
+            even, odd = add(even, mul(one, one)), add(odd, mul(two, two))
+            at += 16
+        rest = 0.0
+        for i in range(at, stops[r]):
+            rest += (get(x, i) + a * get(y, i)) ** 2
+        out[r] = total(add(even, odd)) + rest
 
 
 @kernel

@@ -134,7 +134,7 @@ class LBFGS(Solver):
         w = objective.combined(1.0, direction, 1.0, point.w, out=direction)
         del direction
         trial = objective.at(w)
-        ahead = objective.dot(trial.gradient, w, point.w)
+        ahead = objective.slope(trial.gradient, w, point.w)
         if trial.value <= point.value + DECREASE * slope and abs(ahead) <= -CURVATURE * slope:
             return trial
         del trial  # its vectors are as long as any

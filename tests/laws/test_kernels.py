@@ -464,3 +464,12 @@ def test_magnitude(n, kind):
             spoilt = x.copy()
             spoilt[at] = bad
             assert np.isnan(vectors.magnitude(spoilt))
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 100])
+def test_squares(n):
+    rng = np.random.default_rng(n)
+    x, y, out = rng.normal(size=n), rng.normal(size=n), np.zeros(2)
+    vectors.squares(x, 0.7, y, np.array([0, n // 3]), np.array([n // 3, n]), out)
+    parts = np.split((x + 0.7 * y) ** 2, [n // 3])
+    np.testing.assert_allclose(out, [part.sum() for part in parts], rtol=1e-13, atol=1e-15)
