@@ -202,6 +202,10 @@ class Objective:
 
         return self.summed(vectors.dots, a, b, penalised=penalised)
 
+    def norm(self, v: Floats) -> float:
+        """‖v‖ over all weights."""
+        return math.sqrt(self.dot(v, v))
+
     def slope(self, gradient: Floats, to: Floats, since: Floats) -> float:
         """⟨gradient, to − since⟩, without memory for the difference."""
         return float(sum(self.sweep(lambda s: _product(gradient[s], to[s] - since[s]))))

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -59,11 +60,18 @@ def aligned(value: T) -> T:
     """
     if isinstance(value, np.ndarray):
         return value if value.flags.aligned else cast("T", value.copy())
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = {part.name: getattr(value, part.name) for part in fields(value)}
-        new = {name: aligned(part) for name, part in parts.items()}
-        return value if all(new[name] is parts[name] for name in new) else replace(value, **new)
-    return value
+    changed = {}
+    for name in _parts(cast("Any", type(value))):
+        part = getattr(value, name)
+        if part is not None and (new := aligned(part)) is not part:
+            changed[name] = new
+    return cast("T", replace(cast("Any", value), **changed)) if changed else value
+
+
+@cache
+def _parts(kind: type) -> tuple[str, ...]:
+    """The names of the parts of a record; of anything else, none."""
+    return tuple(part.name for part in fields(kind)) if is_dataclass(kind) else ()
 
 
 @dataclass(frozen=True, slots=True)

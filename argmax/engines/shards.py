@@ -40,7 +40,7 @@ TAPER = 0.85
 """The first part is larger than the mean by this share of it, the last one smaller."""
 
 TOGETHER = 48
-"""Rows that kernels take together (``products.AT_ONCE``): a part that ends elsewhere has some left over."""
+"""Dense rows that kernels take at once (``products.AT_ONCE``): of other numbers some would be left over."""
 
 PART_BYTES = 2**24
 """What ``FEW`` of those gradients may take together at most (never more than 1/256 of the rows, or 1 MiB);
@@ -83,7 +83,8 @@ class Shard:
         self.blocks = _blocks(structures, self.work)
         private = min(PART_BYTES, max(2**20, row_bytes(structures.rows) // 256))
         self.by_columns = _by_columns(self.work, 8 * layout.size, private)
-        self.part_starts = _tapered(len(self), self._parts(8 * layout.size))
+        together = 1 if self.sparse or structures.offsets is not None else TOGETHER
+        self.part_starts = _tapered(len(self), self._parts(8 * layout.size), together)
         self.parts = len(self.part_starts) - 1
         self.slots = Slots(scratch)
         self.lock = threading.Lock()
@@ -94,7 +95,7 @@ class Shard:
 
     def _parts(self, gradient: int) -> int:
         """How many row parts there are; where they have gradients, adding those must stay cheap."""
-        parts = int(np.clip(self.work // BLOCK_WORK[0], 1, PARTS))
+        parts = min(max(self.work // BLOCK_WORK[0], 1), PARTS)
         if self.by_columns:
             return parts
         return max(min(FEW, parts), min(parts, self.work // (FEW * gradient)))
@@ -166,15 +167,15 @@ class Shard:
         """The weights of all examples, or None where all are 1."""
         return self.truth.weight if self.reading is None else self.reading.truth(self.truth).weight
 
-    def made(self, name: Any, make: Callable[[], Any]) -> Any:
-        """What was made of the rows under this name, made now if it was not."""
+    def made(
+        self, name: Any, make: Callable[[], Any], fits: Callable[[Any], bool] | None = None
+    ) -> Any:
+        """What was made of the rows under this name; made now if it was not, or no longer ``fits``."""
+        if name in self._made and fits is not None and not fits(self._made[name]):
+            del self._made[name]
         if name not in self._made:
             self._made[name] = make()
         return self._made[name]
-
-    def unmake(self, name: Any) -> None:
-        """Let go of what was made under this name."""
-        self._made.pop(name, None)
 
     def splits(self, run: Run) -> Splits | None:
         """``columns.split`` of the sparse rows, once."""
@@ -334,10 +335,14 @@ def row_bytes(rows: Rows) -> int:
 
 def _blocks(structures: Structures, work: int) -> list[tuple[int, int]]:
     """Ranges of examples: at most PIECES unless that would make them too large."""
-    n, (low, high) = len(structures), BLOCK_WORK
-    count = max(min(work // low, PIECES), work // high, 1)
-    bounds = np.unique(np.linspace(0, n, int(min(count, n)) + 1).astype(int))
-    return [(int(a), int(b)) for a, b in pairwise(bounds)]
+    low, high = BLOCK_WORK
+    return _ranges(len(structures), max(min(work // low, PIECES), work // high))
+
+
+def _ranges(n: int, count: int) -> list[tuple[int, int]]:
+    """n things in so many ranges of about the same length, none of them empty."""
+    count = max(min(count, n), 1)
+    return [(n * i // count, n * (i + 1) // count) for i in range(count)] if n else []
 
 
 def _groups(blocks: list[tuple[int, int]], work: int) -> list[tuple[int, int]]:
@@ -348,8 +353,10 @@ def _groups(blocks: list[tuple[int, int]], work: int) -> list[tuple[int, int]]:
     return [(blocks[a][0], blocks[b - 1][1]) for a, b in pairwise(firsts)]
 
 
-def _tapered(n: int, parts: int) -> Ints:
+def _tapered(n: int, parts: int, together: int = 1) -> Ints:
     """Where n examples are cut into parts, the last ones smaller: so that threads end at the same time.
+
+    Where there are many, parts begin at multiples of ``together``, and may be fewer.
 
     >>> from argmax.engines.shards import _tapered
     >>> _tapered(100, 4)
@@ -357,8 +364,8 @@ def _tapered(n: int, parts: int) -> Ints:
     """
     t = np.arange(parts + 1) / parts
     starts: Ints = (n * t * (1.0 + TAPER * (1.0 - t))).round().astype(np.int64)
-    if n >= 2 * TOGETHER * parts:
-        starts[:-1] -= starts[:-1] % TOGETHER
+    if n >= 8 * together:
+        starts[:-1] -= starts[:-1] % together
     return np.unique(starts)
 
 
@@ -410,5 +417,4 @@ def shard_ranges(n: int, nodes: int, row_bytes: int, layout: Layout) -> list[tup
     """
     size = max(SHARD_BYTES, GRADIENTS * 8 * layout.size)
     count = -(-(row_bytes + 8 * nodes * layout.kept) // size)
-    bounds: Ints = np.unique(np.linspace(0, n, max(count, 1) + 1).astype(int))
-    return [(int(a), int(b)) for a, b in pairwise(bounds)]
+    return _ranges(n, count)

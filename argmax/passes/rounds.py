@@ -54,14 +54,11 @@ class Round:
     @classmethod
     def of(cls, shard: Shard, crew: Crew, weights: Weights, kept: Floats) -> Round:
         """The round that this pass is one of: the last one of the shard, or a new one."""
-
-        def make() -> Round:
-            return cls(shard, crew, weights, kept)
-
-        found: Round = shard.made("round", make)
-        if not found.fits(crew, weights, kept):
-            shard.unmake("round")
-            found = shard.made("round", make)
+        found: Round = shard.made(
+            "round",
+            lambda: cls(shard, crew, weights, kept),
+            lambda last: last.fits(crew, weights, kept),
+        )
         return found
 
     def __init__(self, shard: Shard, crew: Crew, weights: Weights, kept: Floats) -> None:
@@ -114,17 +111,13 @@ class Relay:
     @classmethod
     def of(cls, shard: Shard, rounds: list[Round]) -> Relay:
         """The relay that begins with this shard: the last one, or a new one."""
-        found: Relay = shard.made("relay", lambda: cls(rounds))
-        if found.rounds != rounds:
-            shard.unmake("relay")
-            found = shard.made("relay", lambda: cls(rounds))
+        found: Relay = shard.made(
+            "relay", lambda: cls(rounds), lambda last: bool(last.rounds == rounds)
+        )
         return found
 
     def __init__(self, rounds: list[Round]) -> None:
-        from ..kernels import turns
-
-        self.rounds, self._roles = rounds, turns
-        self.inside, self._lock = 0, threading.Lock()
+        self.rounds, self.inside, self._lock = rounds, 0, threading.Lock()
 
     def __call__(self, crew: Crew, weights: Weights, ready: bool) -> list[Sums]:
         for one in self.rounds:
@@ -133,18 +126,20 @@ class Relay:
         return [one.sums() for one in self.rounds]
 
     def _work(self, leads: bool) -> bool:
-        roles, (*others, last) = self._roles, self.rounds
+        from ..kernels.turns import HELPS, LEADS, PASSES, STAYS, WAITS
+
+        *others, last = self.rounds
         if leads:
             return (
-                any(one.work(roles.PASSES) for one in others)
-                or last.work(roles.LEADS)
-                or any(one.work(roles.LEADS) for one in others)
+                any(one.work(PASSES) for one in others)
+                or last.work(LEADS)
+                or any(one.work(LEADS) for one in others)
             )
         self._count(1)
         try:
             for one in others:
-                one.work(roles.HELPS)
-            return last.work(roles.WAITS if others else roles.STAYS)
+                one.work(HELPS)
+            return last.work(WAITS if others else STAYS)
         finally:
             self._count(-1)
 

@@ -51,14 +51,14 @@ class NewtonCG(Solver):
         objective, point, kept = begin(self, objective, start, report, state)
         precondition = Preconditioner(objective)
         precondition.kind = kept.get("kind", precondition.kind)
-        first = kept.get("first", _norm(point.gradient))
+        first = kept.get("first", objective.norm(point.gradient))
         while not report.reached(point, first=first, kind=precondition.kind):
             if report.promising(point):
                 point = point if point.settled else objective.settled(point.w, point.stamp)
                 if report.certified(point):
                     break
             precondition.refresh(point, mean=report.passes > 1)
-            forcing = min(0.5, (_norm(point.gradient) / max(first, 1e-300)) ** 0.5)
+            forcing = min(0.5, (objective.norm(point.gradient) / max(first, 1e-300)) ** 0.5)
             following = newton_step(objective, point, precondition, forcing, self.inner, report)
             # float32 noise may hide the way: go on in float64.
             if following is None and objective.rounded:
@@ -71,18 +71,14 @@ class NewtonCG(Solver):
         return report.solution(objective, point, self.name)
 
 
-def _norm(v: Floats) -> float:
-    return math.sqrt(v @ v)
-
-
 def conjugate_gradient(
     point: Point, precondition: Preconditioner, forcing: float, limit: int, report: Report
 ) -> Floats:
     """d with ‖∇²F d + g‖ ≤ forcing · ‖g‖, or the best after ``limit`` products."""
     objective = point.objective
-    residual = -point.gradient
-    target = forcing * math.sqrt(objective.dot(residual, residual))
-    d = np.zeros_like(residual)
+    residual = objective.combined(-1.0, point.gradient, 0.0, point.gradient)
+    target = forcing * objective.norm(residual)
+    d, moved = np.zeros_like(residual), False
     z = precondition(residual)
     p, rz = z, objective.dot(residual, z)
     for _ in range(limit):
@@ -90,6 +86,7 @@ def conjugate_gradient(
         bend = objective.dot(p, product)
         if bend <= 1e-30 * objective.dot(p, p):  # flat to rounding: as good as it gets
             break
+        moved = True
         if math.sqrt(_advance(objective, rz / bend, d, p, residual, product)) <= target:
             break
         if report.out_of_time():
@@ -97,7 +94,7 @@ def conjugate_gradient(
         z = precondition(residual)
         rz, before = objective.dot(residual, z), rz
         p = objective.combined(1.0, z, rz / before, p)
-    return d if d.any() else z
+    return d if moved else z
 
 
 def _advance(
@@ -147,13 +144,13 @@ def polish(
     precondition = precondition or Preconditioner(objective)
     scale = max(abs(objective.zero), 1e-300)
     for _ in range(20):
-        if _norm(point.gradient) <= 1e-12 * scale or report.out_of_time():
+        if objective.norm(point.gradient) <= 1e-12 * scale or report.out_of_time():
             break
         precondition.refresh(point, mean=True)
         direction = conjugate_gradient(point, precondition, 1e-3, 500, report)
         following = objective.at(point.w + direction)
         # Values agree to rounding here; the gradient still tells which point is better.
-        if not _norm(following.gradient) < 0.5 * _norm(point.gradient):
+        if not objective.norm(following.gradient) < 0.5 * objective.norm(point.gradient):
             break
         point = following
         if report(objective, point.w, point.value, point.gap):

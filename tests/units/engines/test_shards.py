@@ -139,11 +139,13 @@ def test_rows_that_are_not_sorted_are_not_split(indices):
     assert columns.split(rows, alone) is None
 
 
-def test_large_parts_end_where_the_kernels_do():
-    starts = sizes._tapered(60_001, 128)
+@pytest.mark.parametrize("n", [400, 10_000, 60_001])
+def test_parts_of_dense_rows_end_where_the_kernels_do(n):
+    starts = sizes._tapered(n, 128, sizes.TOGETHER)
     assert sizes.TOGETHER == products.AT_ONCE
     assert not (starts[:-1] % sizes.TOGETHER).any()
-    assert starts[-1] == 60_001
+    assert starts[0] == 0
+    assert starts[-1] == n
     assert np.diff(starts).min() > 0
 
 
