@@ -9,8 +9,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-
-from .records import Floats
+from numpy.typing import NDArray
 
 __all__ = ["cache_aligned", "give_back"]
 
@@ -21,7 +20,7 @@ WORTH = 2**22
 """Bytes from which on it is worth a walk through the heap."""
 
 
-def cache_aligned(shape: tuple[int, ...], dtype: Any = np.float64) -> Floats:
+def cache_aligned(shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
     """An array, with whatever is in its memory, that begins with a line of the cache.
 
     Short vectors of weights then lie in one line where they would lie in two: on an Intel Xeon scores of
@@ -35,7 +34,7 @@ def cache_aligned(shape: tuple[int, ...], dtype: Any = np.float64) -> Floats:
     size = np.dtype(dtype).itemsize * int(np.prod(shape))
     memory = np.empty(size + LINE, np.uint8)
     first = -memory.ctypes.data % LINE
-    array: Floats = memory[first : first + size].view(dtype).reshape(shape)
+    array: NDArray[Any] = memory[first : first + size].view(dtype).reshape(shape)
     return array
 
 
