@@ -137,8 +137,11 @@ class Relay:
             )
         self._count(1)
         try:
+            rung = last.bell[0]
             for one in others:
                 one.work(HELPS)
+                if last.bell[0] != rung:  # an interrupt, perhaps: many shards may be left
+                    return False
             return last.work(WAITS if others else STAYS)
         finally:
             self._count(-1)

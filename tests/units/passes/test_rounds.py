@@ -6,6 +6,7 @@ import pytest
 from argmax import engines
 from argmax.engines import shards as sizes
 from argmax.objective import Objective
+from argmax.passes.rounds import Relay
 from tests.laws import problems
 
 
@@ -53,6 +54,24 @@ def test_nobody_is_called_out_between_the_passes_of_a_round(size, monkeypatch):
             point = G.at(w)
             assert np.isfinite(G.dot(point.gradient, w) + point.gap)
         assert engine.bell[0] == rung
+
+
+def test_who_helps_leaves_after_a_shard_when_the_bell_rings():
+    bell, seen = np.zeros(1, np.int64), []
+
+    class Ringing:
+        def __init__(self, name):
+            self.name, self.bell = name, bell
+
+        def work(self, role):
+            seen.append(self.name)
+            bell[0] += self.name == "second"
+            return True
+
+    relay = Relay([Ringing("first"), Ringing("second"), Ringing("third"), Ringing("last")])
+    assert not relay._work(False)
+    assert seen == ["first", "second"]
+    assert relay.inside == 0
 
 
 def test_what_a_round_was_made_for_decides_whether_it_is_used_again(monkeypatch):
