@@ -40,14 +40,14 @@ from numba.extending import intrinsic
 from .compile import inner_kernel
 
 __all__ = [
-    "SHAPE",
-    "again",
-    "arrive",
     "HELPS",
     "LEADS",
     "PASSES",
+    "SHAPE",
     "STAYS",
     "WAITS",
+    "again",
+    "arrive",
     "done",
     "ended",
     "enter",
