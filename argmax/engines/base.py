@@ -65,6 +65,11 @@ class Engine(ABC):
     random_access: bool
     """Whether a solver may visit single examples in any order (memory, yes; a cluster, no)."""
 
+    @property
+    def at_hand(self) -> int:
+        """Threads of this process that can work at the same time."""
+        return 1
+
     @abstractmethod
     def open(self) -> AbstractContextManager[Crew]:
         """Hold the workers for a whole fit instead of hiring them for every pass.
@@ -75,6 +80,11 @@ class Engine(ABC):
     def share(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         """[piece(0), …, piece(count − 1)] in this process: arithmetic on weights, not on examples."""
         return [piece(i) for i in range(count)]
+
+    def together(self, work: Callable[[bool], bool], most: int) -> None:
+        """``Crew.together`` in this process, as ``share``."""
+        while work(True):
+            pass
 
     @abstractmethod
     def collect(self, X: Any, y: Any, sample_weight: Any) -> Examples | None:

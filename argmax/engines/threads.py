@@ -43,6 +43,7 @@ class Threads(Engine):
     def __init__(self, n: int | None = None) -> None:
         self.n = joblib.cpu_count() if n is None else checks.positive_integer("n_threads", n)
         self._pool: _Pool | None = None
+        self._cores = 1
         self.bell: Ints = np.zeros(1, np.int64)
         self._room: Room | None = None  # where some may have stayed
         self._users, self._lock = 0, threading.Lock()
@@ -56,13 +57,17 @@ class Threads(Engine):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["n"])
 
+    @property
+    def at_hand(self) -> int:
+        return 1 if self._pool is None else min(self.n, self._cores)
+
     @contextmanager
     def open(self) -> Iterator[Threads]:
         with one_blas_thread():
             # Fits that share one engine share its pool; the last one out closes it.
             with self._lock:
                 if self._users == 0 and self.n > 1:
-                    self._pool = _Pool(self.n - 1)
+                    self._pool, self._cores = _Pool(self.n - 1), joblib.cpu_count()
                 self._users += 1
             try:
                 yield self

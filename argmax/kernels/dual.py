@@ -1,4 +1,4 @@
-"""One sweep of dual coordinate ascent for the log loss (maximum entropy).
+"""Dual coordinate ascent for the log loss (maximum entropy): the step, and a sweep of steps.
 
     maximise over μ_i in the simplex   D(μ) = Σ_i c_i H(μ_i) − ½ ‖U‖²,    U = Σ_i x_i (y_i − μ_i)ᵀ c_i
 
@@ -14,6 +14,7 @@ The intercept b is the multiplier of Σ_i c_i (y_i − μ_i) = 0. It enters as a
 the violation, B·h is added to the scores (a constant feature √B), and after a sweep b ← b + B·h.
 
 Visits are bound by memory: U may be float32, half of it. What belongs to one example stays float64.
+``dual_blocks`` visits many examples at once.
 """
 
 import numpy as np
@@ -42,7 +43,7 @@ from .simd import (
     zeros,
 )
 
-__all__ = ["against_others", "class_sums", "sweep"]
+__all__ = ["FAR", "against_others", "class_sums", "sweep", "visit"]
 
 AHEAD = 2  # examples whose numbers are sent for before it is their turn
 FAR = -700.0  # a score, or the logarithm of a probability, that stands for none
@@ -165,9 +166,48 @@ def _sum(flat):
     return total(sums)
 
 
+@inner_kernel
+def visit(i, c, Q, s, live, new, old, exps, v, mu, K):
+    """The block step of example i; returns what it added to the gap, to second order.
+
+    Given  its scores s and ``live``, flat v and mu (n · K).
+    Filled row i of v and mu; ``old`` and ``exps``, the μ before and after.
+    """
+    for k in range(K):
+        new[k] = get(v, i * K + k)
+        old[k] = get(mu, i * K + k)
+        exps[k] = old[k]
+    # 1. What the example adds to the gap.
+    means, squares = zeros(s, L4), zeros(s, L4)
+    for at in range(0, len(s), 4):
+        away = add(load(new, at, L4), times(-1.0, load(s, at, L4)))
+        part = mul(load(old, at, L4), away)
+        means, squares = add(means, part), add(squares, mul(part, away))
+    mean = total(means)
+    gap = 0.5 * c * max(total(squares) - mean * mean, 0.0)
+    # 2. The step.
+    lam, good = -mean, False
+    for _ in range(8):
+        lam, size = _newton(s, old, Q, lam, new, exps, live)
+        if size * min(1.0, 0.1 + Q) < 0.3:
+            good = True
+            break
+    mass = _sum(exps)
+    if not (good and 0.5 < mass < 2.0):  # also when the mass is NaN
+        new[K:], exps[K:] = FAR, 0.0
+        _careful(s[:K], old[:K], Q, new[:K], exps[:K])
+        mass = _sum(exps)
+    shift, inverse = np.log(mass), 1.0 / mass
+    for k in range(K):
+        exps[k] *= inverse
+        put(v, i * K + k, new[k] - shift)
+        put(mu, i * K + k, exps[k])
+    return gap
+
+
 @kernel
 def sweep(order, indptr, indices, values, step, q, c, scale, B, U, b, h, v, mu):
-    """Visit the examples in ``order`` once.
+    """Visit the examples in ``order`` once, one after the other.
 
     Given  rows; q (n,) curvatures ‖x‖² (scaled); c (n,) weights C·s_i; scale 1, or ½ for two classes.
     Filled U (d, P), float32 or float64, h (K,), v = log μ and mu (n, K).
@@ -188,37 +228,9 @@ def sweep(order, indptr, indices, values, step, q, c, scale, B, U, b, h, v, mu):
         Q, weight = c[i] * (q[i] + scale * B), c[i] * scale
         for k in range(K):
             s[k] = row[k] + b[k] + B * h[k]
+        gap += visit(i, c[i], Q, s, live, new, old, exps, flat_v, flat_mu, K)
         for k in range(K):
-            new[k] = v[i, k]
-            old[k] = mu[i, k]
-            exps[k] = mu[i, k]
-        # 1. What the example adds to the gap.
-        means, squares = zeros(s, L4), zeros(s, L4)
-        for at in range(0, Z, 4):
-            away = add(load(new, at, L4), times(-1.0, load(s, at, L4)))
-            part = mul(load(old, at, L4), away)
-            means, squares = add(means, part), add(squares, mul(part, away))
-        mean = total(means)
-        gap += 0.5 * c[i] * max(total(squares) - mean * mean, 0.0)
-        # 2. The step.
-        lam, good = -mean, False
-        for _ in range(8):
-            lam, size = _newton(s, old, Q, lam, new, exps, live)
-            if size * min(1.0, 0.1 + Q) < 0.3:
-                good = True
-                break
-        mass = _sum(exps)
-        if not (good and 0.5 < mass < 2.0):  # also when the mass is NaN
-            new[K:], exps[K:] = FAR, 0.0
-            _careful(s[:K], old[:K], Q, new[:K], exps[:K])
-            mass = _sum(exps)
-        # 3. Its consequences.
-        shift, inverse = np.log(mass), 1.0 / mass
-        for k in range(K):
-            share = exps[k] * inverse
-            change = weight * (old[k] - share)
-            v[i, k] = new[k] - shift
-            mu[i, k] = share
+            change = weight * (old[k] - exps[k])
             h[k] += change
             row[k] = change
         scatter(indices, values, step, first, last, flat, P, row)

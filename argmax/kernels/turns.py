@@ -21,6 +21,13 @@ What somebody does who finds no piece left, of one stage, depends on his role (`
     STAYS    waits for pieces that are given out anew, until that takes long, or the bell rings
     WAITS    the same, but only for the first; True if he has done any
 
+Where pieces have owners, whose caches know them, stages go the same way but the owner does his piece, and
+others only if he does not come. Of n threads, number ``me`` (0 … n−1) owns the pieces me, me + n, …:
+
+    steps = np.zeros(steps_shape(pieces), np.int64)
+    piece = next_own(steps, pieces, n, me, stage)   a piece of this stage; −1 when all of it is done
+    done_own(steps, piece, stage)
+
     arrive(counts, at)                          of those who meet at a place, how many were there before
     enter(lock), leave(lock)                    one at a time in between; a lock is like ``turns``
 
@@ -49,12 +56,15 @@ __all__ = [
     "again",
     "arrive",
     "done",
+    "done_own",
     "ended",
     "enter",
     "leave",
     "next_for",
+    "next_own",
     "next_piece",
     "rung",
+    "steps_shape",
     "unfinished",
 ]
 
@@ -108,6 +118,19 @@ def _set(typing, counts, at, value):
 
 
 @intrinsic
+def _swap(typing, counts, at, old, new):
+    """counts[at] = new if it is ``old``, in one step that nobody can come between; whether it was."""
+
+    def generate(context, builder, signature, args):
+        data = context.make_array(counts)(context, builder, args[0]).data
+        place = builder.gep(data, [args[1]])
+        found = builder.cmpxchg(place, args[2], args[3], "seq_cst", "seq_cst")
+        return builder.extract_value(found, 1)
+
+    return types.boolean(counts, types.intp, types.int64, types.int64), generate
+
+
+@intrinsic
 def _pause(typing):
     """Tells the core that this is a loop that looks and waits."""
 
@@ -146,6 +169,12 @@ if config.DISABLE_JIT:  # one thread at a time, and so nothing to wait for
 
     def _set(counts, at, value):
         counts[at] = value
+
+    def _swap(counts, at, old, new):
+        if counts[at] != old:
+            return False
+        counts[at] = new
+        return True
 
     def _pause():
         pass
@@ -235,6 +264,47 @@ def ended(role, turns, pieces, before):
     if role == LEADS:
         return unfinished(turns, pieces)
     return role == WAITS and before > 0
+
+
+# The step of a piece is 2·stage before it is begun, one more while somebody has it in hand, and two more when
+# it is done: each in a line of its own, so that owners do not meet while they work.
+
+
+def steps_shape(pieces: int) -> int:
+    """How many numbers ``steps`` has; the last line is for ``arrive``."""
+    return (pieces + 1) * LINE
+
+
+@inner_kernel
+def _took(steps, piece, stage):
+    at, free = piece * LINE, 2 * stage
+    return _look(steps, at) == free and _swap(steps, at, free, free + 1)
+
+
+@inner_kernel
+def next_own(steps, pieces, n, me, stage):
+    """A piece of this stage for thread ``me``: his own, or after a while another's; −1 when all is done."""
+    for piece in range(me, pieces, n):
+        if _took(steps, piece, stage):
+            return piece
+    looks = 0
+    for piece in range(pieces):
+        while _look(steps, piece * LINE) < 2 * stage + 2:
+            looks += 1
+            if looks % LOOKS:
+                _pause()
+            else:
+                for other in range(pieces):
+                    if _took(steps, other, stage):
+                        return other
+                _offer()
+    return -1
+
+
+@inner_kernel
+def done_own(steps, piece, stage):
+    """What this piece has written is there for the next stage."""
+    _set(steps, piece * LINE, 2 * stage + 2)
 
 
 @inner_kernel

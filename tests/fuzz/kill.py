@@ -51,7 +51,7 @@ def model(turn: int, callbacks: Any = None) -> LinearClassifier:
 
 def work(folder: Path, X: Any, y: Any) -> None:
     """Turn after turn, from where the last worker was killed, until killed."""
-    dual.PATIENCE = 0.0  # a look, and a checkpoint, after every sweep
+    dual.PATIENCE = 0.0, 0.0  # a look, and a checkpoint, after every sweep
     while True:
         turn = int((folder / "turn").read_bytes())
         checkpoint = Checkpoint(folder / "checkpoint", every=0.0, resume=True)

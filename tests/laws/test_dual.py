@@ -6,6 +6,7 @@ import pytest
 from argmax import SoftmaxRegression, objective, solvers
 from argmax.engines import Threads
 from argmax.solvers import Report, dual
+from argmax.solvers import ascent as ascents
 from tests import naive
 from tests.laws import problems
 from tests.laws.fits import bits, data
@@ -19,7 +20,7 @@ def _not_small(monkeypatch):
 
 
 def ascent(F, confidence=None, precise=True):
-    return dual._Ascent(F, solvers.Dual(confidence=confidence), None, {}, precise)
+    return ascents.Ascent(F, solvers.Dual(confidence=confidence), None, {}, precise)
 
 
 def value(F, begun):
@@ -73,7 +74,7 @@ def test_float32_visits_have_the_same_bits_for_any_number_of_threads(k, monkeypa
     X, y = data("csr", k, n=900, d=60)
     monkeypatch.setattr("argmax.engines.shards.BLOCK_WORK", (500, 8000))
     monkeypatch.setattr("argmax.engines.shards.PART_BYTES", 1)  # owners of columns
-    monkeypatch.setattr(dual, "PIECE", 64)
+    monkeypatch.setattr(ascents, "PIECE", 64)
     one, two, seven = (
         bits(SoftmaxRegression(C=0.1, solver="dual", engine=Threads(n), tol=1e-5).fit(X, y))
         for n in (1, 2, 7)
@@ -91,7 +92,7 @@ def test_numbers_that_float32_cannot_hold_are_visited_in_float64(size):
 
 
 def test_a_run_in_float32_goes_on_from_a_snapshot_with_the_same_bits(monkeypatch):
-    monkeypatch.setattr(dual, "PATIENCE", 0.0)
+    monkeypatch.setattr(dual, "PATIENCE", (0.0, 0.0))
     F, kept = problems.classes("csr", 120, 6, 4, compiled=True, weighted=True, C=0.03), []
     keep = [lambda progress: kept.append(progress.snapshot())]
     whole = solvers.Dual().minimise(F, np.zeros(F.size), Report(1e-6, callbacks=keep))

@@ -57,7 +57,7 @@ def test_news_on_the_way_change_nothing(monkeypatch):
     X, y = data("csr", 5)
     found = []
     for patience in (0.0, np.inf):
-        monkeypatch.setattr("argmax.solvers.dual.PATIENCE", patience)
+        monkeypatch.setattr("argmax.solvers.dual.PATIENCE", (patience, patience))
         found.append(LinearClassifier(solver="dual", C=3.0, tol=1e-3).fit(X, y))
     assert len(found[0].solution_.history) > len(found[1].solution_.history)
     assert bits(found[0]) == bits(found[1])

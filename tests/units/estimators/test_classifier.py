@@ -198,7 +198,7 @@ def interrupt_at(n):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_an_interrupt_goes_on_and_keeps_the_best_weights(solver, monkeypatch):
-    monkeypatch.setattr("argmax.solvers.dual.PATIENCE", 0.0)
+    monkeypatch.setattr("argmax.solvers.dual.PATIENCE", (0.0, 0.0))
     model = SoftmaxRegression(solver=solver, callbacks=[interrupt_at(2)])
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
@@ -329,7 +329,7 @@ def test_every_kind_of_random_state_serves(seed):
 
 def test_without_a_random_state_fits_repeat(monkeypatch):
     monkeypatch.setenv("ARGMAX_COMPILED", "always")
-    monkeypatch.setattr("argmax.solvers.dual.PATIENCE", np.inf)
+    monkeypatch.setattr("argmax.solvers.dual.PATIENCE", (np.inf, np.inf))
     one, two, other = (
         SoftmaxRegression(solver="dual", C=0.1, random_state=seed).fit(X, Y)
         for seed in (None, 0, 1)

@@ -81,3 +81,36 @@ def test_who_has_waited_a_while_looks_around():
     while_waiting = kernel(lambda counts, count: turns.unfinished(counts, count))
     assert while_waiting(counts, 2)
     assert not while_waiting(counts, 1)
+
+
+@kernel
+def add_up_own(steps, pieces, threads, me, stages, table):
+    """As ``add_up``, by owners."""
+    for stage in range(stages):
+        while True:
+            piece = turns.next_own(steps, pieces, threads, me, stage)
+            if piece < 0:
+                break
+            total = 0
+            for other in range(pieces):
+                total += table[stage, other]
+            table[stage + 1, piece] += total % 1009 + stage * pieces + piece
+            turns.done_own(steps, piece, stage)
+
+
+@pytest.mark.parametrize("there", [1, 2, 3, 7])
+@pytest.mark.parametrize("missing", [0, 2])
+def test_owners_who_do_not_come_are_stood_in_for(there, missing):
+    table, steps = np.zeros((STAGES + 1, PIECES), np.int64), np.zeros(turns.steps_shape(PIECES))
+    steps, threads, engine = steps.astype(np.int64), there + missing, Threads(there)
+    with engine.open():
+        engine.run(lambda me: add_up_own(steps, PIECES, threads, me, STAGES, table), there)
+    np.testing.assert_array_equal(table, expected())
+
+
+def test_whoever_comes_when_all_is_done_finds_nothing():
+    table, steps = np.zeros((STAGES + 1, PIECES), np.int64), np.zeros(turns.steps_shape(PIECES))
+    steps = steps.astype(np.int64)
+    for me in range(3):
+        add_up_own(steps, PIECES, 3, me, STAGES, table)
+    np.testing.assert_array_equal(table, expected())

@@ -71,7 +71,7 @@ CASES = [
 
 @pytest.mark.parametrize(("options", "rows"), CASES, ids=lambda value: str(value)[:60])
 def test_cut_off_after_any_pass_it_ends_with_the_same_bits(options, rows, path, monkeypatch):
-    monkeypatch.setattr(dual, "PATIENCE", 0.0)
+    monkeypatch.setattr(dual, "PATIENCE", (0.0, 0.0))
     model = LinearClassifier(**options)
     whole = copy.copy(model).fit(rows, Y)
     assert whole.n_iter_ > 3

@@ -26,7 +26,7 @@ every_solver = pytest.mark.parametrize("solver", SOLVERS, ids=repr)
 
 @pytest.fixture(autouse=True)
 def _a_look_after_every_sweep(monkeypatch):
-    monkeypatch.setattr(dual, "PATIENCE", 0.0)
+    monkeypatch.setattr(dual, "PATIENCE", (0.0, 0.0))
     monkeypatch.setattr(margins, "PATIENCE", 0.0)
 
 

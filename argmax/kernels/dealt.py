@@ -1,0 +1,176 @@
+"""Sparse rows whose features are dealt out to owners (``engines.dealt``): one owner's part, read and written.
+
+Rows come in groups of GROUP. The entries of a group lie together, first those of owner 0, row by row, then
+those of owner 1, and so on: row number ``slot`` of group g has the entries
+
+    starts[at + slot] … starts[at + slot + 1] − 1      at = (g · T + r) · GROUP
+
+of owner r. An index is a place in the weights, where each owner has a range of his own. So one thread reads
+the entries of a group from end to end, and many do not meet: neither in the entries nor in the weights.
+"""
+
+import numpy as np
+
+from .compile import inner_kernel, kernel
+from .simd import (
+    L4,
+    L8,
+    L12,
+    L16,
+    L20,
+    L24,
+    fma,
+    get,
+    load,
+    prefetch,
+    put,
+    store,
+    zeros,
+)
+
+__all__ = ["GROUP", "class_sums", "deal", "gather_group", "scatter_group", "send_for_group"]
+
+GROUP = 16
+AHEAD = 3  # rows whose entries are sent for before it is their turn
+LINE, LONGEST = (
+    64,
+    4096,
+)  # bytes that come together; and those of a row, or of a group: the rest follows
+
+
+@inner_kernel
+def _send_for(first, last, indices, values, step):
+    last = min(last, first + LONGEST // indices.itemsize)
+    for t in range(first, last, LINE // indices.itemsize):
+        prefetch(indices, t)
+    for t in range(first, last, LINE // values.itemsize):
+        prefetch(values, t * step)
+
+
+@kernel
+def deal(
+    first, last, begin, order, indptr, indices, values, step, owner, place, starts, places, numbers
+):
+    """The entries of groups first … last−1, of which the first goes to position ``begin``.
+
+    Given  rows, and the ``order`` (n,) in which they fill the groups; owner and place (d,) of each feature;
+    the number of owners is that of places in ``starts`` by GROUP and group.
+    Filled starts, indices ``places`` and values ``numbers`` (untouched if step is 0: indicators).
+    """
+    n, T = len(order), (len(starts) - 1) // (GROUP * -(-len(order) // GROUP))
+    at, cursor = begin, np.zeros(T * GROUP, np.int64)
+    for g in range(first, last):
+        cursor[:] = 0
+        low, high = g * GROUP, min((g + 1) * GROUP, n)
+        for slot in range(low, high):
+            if slot + AHEAD < n:
+                later = order[slot + AHEAD]
+                _send_for(
+                    np.int64(indptr[later]), np.int64(indptr[later + 1]), indices, values, step
+                )
+            i, own = order[slot], slot - low
+            for t in range(indptr[i], indptr[i + 1]):
+                cursor[np.int64(get(owner, np.int64(get(indices, t)))) * GROUP + own] += 1
+        for z in range(T * GROUP):
+            count = cursor[z]
+            starts[g * T * GROUP + z] = at
+            cursor[z] = at
+            at += count
+        for slot in range(low, high):
+            i, own = order[slot], slot - low
+            for t in range(indptr[i], indptr[i + 1]):
+                j = np.int64(get(indices, t))
+                z = np.int64(get(owner, j)) * GROUP + own
+                to = cursor[z]
+                put(places, to, get(place, j))
+                if step:
+                    put(numbers, to, get(values, t))
+                cursor[z] = to + 1
+
+
+@inner_kernel
+def send_for_group(at, starts, indices, values, step):
+    """Have one owner's entries of a group brought near."""
+    first, last = np.int64(get(starts, at)), np.int64(get(starts, at + GROUP))
+    _send_for(first, last, indices, values, step)
+
+
+@inner_kernel
+def _gather_tile(at, starts, indices, values, step, W, P, c, out, base, LANES):
+    first = np.int64(get(starts, at))
+    for slot in range(GROUP):
+        last = np.int64(get(starts, at + slot + 1))
+        sums = zeros(out, LANES)
+        for t in range(first, last):
+            sums = fma(
+                get(values, t * step), load(W, np.int64(get(indices, t)) * P + c, LANES), sums
+            )
+        store(out, base + slot * P + c, sums)
+        first = last
+
+
+@inner_kernel
+def gather_group(at, starts, indices, values, step, W, P, out, base):
+    """out[base + slot·P + c] = Σ_t values_t · W[indices_t, c], t one owner's entries of each row of a group.
+
+    Given flat W; P is a multiple of 4. Tiles of labels as in ``simd.gather``.
+    """
+    c = 0
+    while P - c >= 28 or P - c == 16:
+        _gather_tile(at, starts, indices, values, step, W, P, c, out, base, L16)
+        c += 16
+    if P - c == 24:
+        _gather_tile(at, starts, indices, values, step, W, P, c, out, base, L24)
+    elif P - c == 20:
+        _gather_tile(at, starts, indices, values, step, W, P, c, out, base, L20)
+    elif P - c == 12:
+        _gather_tile(at, starts, indices, values, step, W, P, c, out, base, L12)
+    elif P - c == 8:
+        _gather_tile(at, starts, indices, values, step, W, P, c, out, base, L8)
+    elif P - c == 4:
+        _gather_tile(at, starts, indices, values, step, W, P, c, out, base, L4)
+
+
+@inner_kernel
+def _scatter_tile(at, starts, indices, values, step, W, P, c, given, base, LANES):
+    first = np.int64(get(starts, at))
+    for slot in range(GROUP):
+        last = np.int64(get(starts, at + slot + 1))
+        row = load(given, base + slot * P + c, LANES)
+        for t in range(first, last):
+            to = np.int64(get(indices, t)) * P + c
+            store(W, to, fma(get(values, t * step), row, load(W, to, LANES)))
+        first = last
+
+
+@inner_kernel
+def scatter_group(at, starts, indices, values, step, W, P, given, base):
+    """W[indices_t, c] += values_t · given[base + slot·P + c]: the adjoint of ``gather_group``."""
+    c = 0
+    while P - c >= 28 or P - c == 16:
+        _scatter_tile(at, starts, indices, values, step, W, P, c, given, base, L16)
+        c += 16
+    if P - c == 24:
+        _scatter_tile(at, starts, indices, values, step, W, P, c, given, base, L24)
+    elif P - c == 20:
+        _scatter_tile(at, starts, indices, values, step, W, P, c, given, base, L20)
+    elif P - c == 12:
+        _scatter_tile(at, starts, indices, values, step, W, P, c, given, base, L12)
+    elif P - c == 8:
+        _scatter_tile(at, starts, indices, values, step, W, P, c, given, base, L8)
+    elif P - c == 4:
+        _scatter_tile(at, starts, indices, values, step, W, P, c, given, base, L4)
+
+
+@kernel
+def class_sums(r, T, order, starts, indices, values, step, c, y, U):
+    """U[j, y_i] += c_i x_ij over the features j of owner r of T. Given c (n,), labels y (n,), by row."""
+    P, flat, n = U.shape[1], U.ravel(), len(order)
+    for g in range(-(-n // GROUP)):
+        at = (g * T + r) * GROUP
+        for slot in range(min(GROUP, n - g * GROUP)):
+            i = order[g * GROUP + slot]
+            weight, label = c[i], y[i]
+            for t in range(starts[at + slot], starts[at + slot + 1]):
+                to = np.int64(get(indices, t)) * P + label
+                put(flat, to, get(flat, to) + weight * get(values, t * step))

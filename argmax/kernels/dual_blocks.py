@@ -1,0 +1,105 @@
+"""Sweeps of dual ascent (``dual``) in blocks of examples that do not see each other's steps.
+
+Minibatch dual ascent (Takáč, Bijral, Richtárik and Srebro 2013). Sparse rows have little in common, so that a
+hundred of them at once go as far as one after the other (``solvers.ascent`` says how many).
+
+Threads share a block, in two stages (``turns``). In the first each owner of features (``dealt``) adds to his
+weights what the block before has changed, and multiplies them with his part of the rows; in the second the
+parts are added up, and the examples visited. So weights stay in the cache of the core that owns them, and
+only scores and steps travel: K numbers an example.
+"""
+
+import numpy as np
+
+from .compile import kernel
+from .dealt import GROUP, gather_group, scatter_group, send_for_group
+from .dual import FAR, visit
+from .simd import L4, add, load, prefetch, put, store
+from .turns import LINE, arrive, done_own, next_own
+
+__all__ = ["sweep_blocks"]
+
+EIGHT = 8  # numbers that come together
+
+
+@kernel
+def sweep_blocks(
+    steps, pieces, threads, groups, block, order, starts, indices, values, step, q, c, scale, B, U, b, h, v,
+    mu, gaps, parts, moved, shifts,
+):  # fmt: skip
+    """Visit the examples of these groups once, ``block`` at a time. Every thread calls this.
+
+    Neither who does what nor the number of ``pieces``, which divides the number T of owners, changes a bit.
+
+    Given  rows as in ``dealt``; q, c, scale, B, b as in ``dual.sweep``; block, a multiple of GROUP.
+    Filled U (places, P), h (K,), v = log μ and mu (n, K), by row; gaps (len(groups) · GROUP,), what ``sweep``
+           adds up. Between stages: parts (T, block, P), moved (block, P), shifts (T, K).
+    """
+    K, P, flat, row = mu.shape[1], U.shape[1], U.ravel(), np.zeros(U.shape[1], U.dtype)
+    Z = -(-K // 4) * 4
+    s, new = np.full(Z, FAR), np.full(Z, FAR)
+    exps, old, live = np.zeros(Z), np.zeros(Z), np.zeros(Z)
+    live[:K] = 1.0
+    flat_v, flat_mu, shift, n = v.ravel(), mu.ravel(), np.zeros(K), len(order)
+    flat_parts, flat_moved = parts.ravel(), moved.ravel()
+    T, some = len(shifts), block // GROUP
+    me = arrive(steps, pieces * LINE) % threads
+    for stage in range(2 * -(-len(groups) // some) + 1):
+        first = stage // 2 * some
+        last = min(first + some, len(groups))
+        count = (last - first) * GROUP
+        while True:
+            piece = next_own(steps, pieces, threads, me, stage)
+            if piece < 0:
+                break
+            low, high = piece * T // pieces, (piece + 1) * T // pieces
+            if stage % 2 == 0:
+                for r in range(low, high if stage > 0 else low):
+                    for g in range(first - some, min(first, len(groups))):
+                        at, base = (groups[g] * T + r) * GROUP, (g - first + some) * GROUP * P
+                        scatter_group(at, starts, indices, values, step, flat, P, flat_moved, base)
+                if piece == 0 and stage > 0:
+                    for r in range(T):
+                        for k in range(K):
+                            h[k] += shifts[r, k]
+                for slot in range(low * count // T, high * count // T):
+                    place = groups[first + slot // GROUP] * GROUP + slot % GROUP
+                    if place < n:
+                        for k in range(order[place] * K, (order[place] + 1) * K, EIGHT):
+                            prefetch(flat_v, k)
+                            prefetch(flat_mu, k)
+                for r in range(low, high):
+                    for g in range(first, last):
+                        if g + 1 < last:
+                            at = (groups[g + 1] * T + r) * GROUP
+                            send_for_group(at, starts, indices, values, step)
+                        at, base = (
+                            (groups[g] * T + r) * GROUP,
+                            (r * block + (g - first) * GROUP) * P,
+                        )
+                        gather_group(at, starts, indices, values, step, flat, P, flat_parts, base)
+            else:
+                for r in range(low, high):
+                    shift[:] = 0.0
+                    for slot in range(r * count // T, (r + 1) * count // T):
+                        place = groups[first + slot // GROUP] * GROUP + slot % GROUP
+                        if place >= n:
+                            continue
+                        i = order[place]
+                        for k in range(0, P, 4):
+                            sums = load(flat_parts, slot * P + k, L4)
+                            for z in range(1, T):
+                                sums = add(sums, load(flat_parts, (z * block + slot) * P + k, L4))
+                            store(row, k, sums)
+                        for k in range(K):
+                            s[k] = row[k] + b[k] + B * h[k]
+                        Q, weight = c[i] * (q[i] + scale * B), c[i] * scale
+                        gap = visit(i, c[i], Q, s, live, new, old, exps, flat_v, flat_mu, K)
+                        gaps[first * GROUP + slot] = gap
+                        for k in range(K):
+                            change = weight * (old[k] - exps[k])
+                            shift[k] += change
+                            put(flat_moved, slot * P + k, change)
+                    for k in range(K):
+                        shifts[r, k] = shift[k]
+            done_own(steps, piece, stage)

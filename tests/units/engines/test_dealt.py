@@ -1,0 +1,110 @@
+"""Rows dealt out: every entry has the owner of its feature, and owners have as much to do as each other."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from argmax.checks import compressed
+from argmax.engines import Threads
+from argmax.engines.columns import OWNERS
+from argmax.engines.dealt import FREQUENT, TOGETHER, deal, hands
+from argmax.kernels.dealt import GROUP
+from argmax.records import Csr
+from tests.laws.problems import make_rows, plain
+
+
+def in_turn(piece, count):
+    return [piece(i) for i in range(count)]
+
+
+def text(n=400, d=3000, seed=0):
+    """Rows with frequent and rare features."""
+    rng = np.random.default_rng(seed)
+    columns = (d ** rng.random((n, 40))).astype(int) % d
+    X = sp.csr_array(
+        (np.ones(columns.size), (np.repeat(np.arange(n), 40), columns.ravel())), (n, d)
+    )
+    X.sum_duplicates()
+    return compressed(X)
+
+
+def gathered(rows, given, dealt):
+    """The rows again, as a table, from what each owner holds."""
+    table, feature = np.zeros(rows.shape), np.full(given.size, -1)
+    feature[given.place] = np.arange(rows.width)
+    for g in range(dealt.groups):
+        for r in range(OWNERS):
+            for slot in range(GROUP):
+                at = (g * OWNERS + r) * GROUP + slot
+                for t in range(dealt.starts[at], dealt.starts[at + 1]):
+                    j = feature[dealt.indices[t]]
+                    assert given.owner[j] == r
+                    table[dealt.order[g * GROUP + slot], j] += dealt.values[t * dealt.step]
+    return table
+
+
+@pytest.mark.parametrize("kind", ["csr", "indicators"])
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 70])
+@pytest.mark.parametrize("d", [1, 5, 40])
+def test_dealt_rows_are_the_rows(kind, n, d):
+    rows = make_rows(kind, np.random.default_rng(n * d), n, d)
+    given = hands([rows])
+    dealt = deal(rows, given, in_turn)
+    np.testing.assert_array_equal(gathered(rows, given, dealt), plain(rows))
+    assert sorted(dealt.order) == list(range(n))
+
+
+def test_rows_of_a_longer_table_with_wide_indices():
+    """Rows that do not begin at entry 0 of their arrays do not exist here; indices of 64 bits do."""
+    rows = make_rows("csr", np.random.default_rng(0), 30, 8)
+    wide = Csr(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.values, rows.width)
+    given = hands([wide])
+    np.testing.assert_array_equal(gathered(wide, given, deal(wide, given, in_turn)), plain(rows))
+
+
+def test_rows_without_any_entry():
+    rows = Csr(np.zeros(21, np.int32), np.zeros(0, np.int32), np.zeros(0), 7)
+    given = hands([rows])
+    dealt = deal(rows, given, in_turn)
+    assert dealt.starts.tolist() == [0] * (2 * OWNERS * GROUP + 1)
+
+
+def test_every_feature_has_a_place_of_its_own_in_the_range_of_its_owner():
+    rows = text()
+    given = hands([rows])
+    assert len(set(given.place.tolist())) == rows.width
+    assert given.place.max() < given.size
+    first = [given.place[given.owner == o].min() for o in range(OWNERS)]
+    last = [given.place[given.owner == o].max() for o in range(OWNERS)]
+    assert all(begin % TOGETHER == 0 for begin in first)
+    assert all(end < begin for end, begin in zip(last, first[1:], strict=False))
+
+
+def test_owners_have_as_many_entries_and_features_as_each_other():
+    rows = text()
+    given = hands([rows])
+    entries = np.bincount(given.owner[rows.indices], minlength=OWNERS)
+    features = np.bincount(given.owner, minlength=OWNERS)
+    assert rows.width > 2 * FREQUENT
+    assert entries.max() <= 1.05 * entries.mean()
+    assert features.max() <= 1.25 * features.mean()
+
+
+def test_features_are_dealt_by_all_parts_of_the_rows():
+    """One that is rare in the first part and frequent in the second is frequent."""
+    first, second = text(seed=1), text(seed=2)
+    turned = Csr(second.indptr, first.width - 1 - second.indices, None, first.width)
+    given = hands([first, turned])
+    entries = sum(np.bincount(given.owner[part.indices], minlength=16) for part in (first, turned))
+    assert entries.max() <= 1.05 * entries.mean()
+
+
+def test_any_number_of_threads_deals_the_same():
+    rows = text()
+    given = hands([rows])
+    found = []
+    for n in (1, 3):
+        with Threads(n).open() as crew:
+            found.append(deal(rows, given, crew.run))
+    for one, other in zip(found[0].arguments(), found[1].arguments(), strict=True):
+        np.testing.assert_array_equal(one, other)
