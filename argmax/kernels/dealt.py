@@ -163,14 +163,15 @@ def scatter_group(at, starts, indices, values, step, W, P, given, base):
 
 
 @kernel
-def class_sums(r, T, order, starts, indices, values, step, c, y, U):
-    """U[j, y_i] += c_i x_ij over the features j of owner r of T. Given c (n,), labels y (n,), by row."""
+def class_sums(low, high, T, order, starts, indices, values, step, c, y, U):
+    """U[j, y_i] += c_i x_ij, j the features of owners low … high−1 of T. Given c (n,), labels y (n,)."""
     P, flat, n = U.shape[1], U.ravel(), len(order)
     for g in range(-(-n // GROUP)):
-        at = (g * T + r) * GROUP
-        for slot in range(min(GROUP, n - g * GROUP)):
-            i = order[g * GROUP + slot]
-            weight, label = c[i], y[i]
-            for t in range(starts[at + slot], starts[at + slot + 1]):
-                to = np.int64(get(indices, t)) * P + label
-                put(flat, to, get(flat, to) + weight * get(values, t * step))
+        for r in range(low, high):
+            at = (g * T + r) * GROUP
+            for slot in range(min(GROUP, n - g * GROUP)):
+                i = order[g * GROUP + slot]
+                weight, label = c[i], y[i]
+                for t in range(starts[at + slot], starts[at + slot + 1]):
+                    to = np.int64(get(indices, t)) * P + label
+                    put(flat, to, get(flat, to) + weight * get(values, t * step))

@@ -19,6 +19,7 @@ from .turns import LINE, arrive, done_own, next_own
 
 __all__ = ["sweep_blocks"]
 
+AHEAD = 2  # groups whose entries are sent for before it is their turn
 EIGHT = 8  # numbers that come together
 
 
@@ -54,10 +55,6 @@ def sweep_blocks(
                 break
             low, high = piece * T // pieces, (piece + 1) * T // pieces
             if stage % 2 == 0:
-                for r in range(low, high if stage > 0 else low):
-                    for g in range(first - some, min(first, len(groups))):
-                        at, base = (groups[g] * T + r) * GROUP, (g - first + some) * GROUP * P
-                        scatter_group(at, starts, indices, values, step, flat, P, flat_moved, base)
                 if piece == 0 and stage > 0:
                     for r in range(T):
                         for k in range(K):
@@ -68,16 +65,20 @@ def sweep_blocks(
                         for k in range(order[place] * K, (order[place] + 1) * K, EIGHT):
                             prefetch(flat_v, k)
                             prefetch(flat_mu, k)
-                for r in range(low, high):
-                    for g in range(first, last):
-                        if g + 1 < last:
-                            at = (groups[g + 1] * T + r) * GROUP
+                for g in range(max(first - some, 0), min(first, len(groups))):
+                    base = (g - first + some) * GROUP * P
+                    for r in range(low, high):
+                        at = (groups[g] * T + r) * GROUP
+                        scatter_group(at, starts, indices, values, step, flat, P, flat_moved, base)
+                for g in range(first, last):
+                    for r in range(low, high):
+                        if g + AHEAD < len(groups):
+                            at = (groups[g + AHEAD] * T + r) * GROUP
                             send_for_group(at, starts, indices, values, step)
-                        at, base = (
-                            (groups[g] * T + r) * GROUP,
-                            (r * block + (g - first) * GROUP) * P,
+                        at, base = (groups[g] * T + r) * GROUP, r * block + (g - first) * GROUP
+                        gather_group(
+                            at, starts, indices, values, step, flat, P, flat_parts, base * P
                         )
-                        gather_group(at, starts, indices, values, step, flat, P, flat_parts, base)
             else:
                 for r in range(low, high):
                     shift[:] = 0.0

@@ -68,15 +68,15 @@ def csr_adjoint(indptr, indices, values, step, R, G, bias):
 
 
 @kernel
-def csr_adjoint_range(splits, part, indices, values, step, R, G, low, high):
-    """G_j = Σ_i x_ij R_i for features low … high−1: a range that has its owner (``engines.columns``).
+def csr_adjoint_range(splits, begin, end, indices, values, step, R, G, low, high):
+    """G_j = Σ_i x_ij R_i for features low … high−1, the ranges begin … end−1 of ``engines.columns``.
 
-    Given  splits (R, T + 1): row i has entries splits[i, part] … splits[i, part+1] − 1 there; R (R, P).
+    Given  splits (R, T + 1): row i has entries splits[i, begin] … splits[i, end] − 1 there; R (R, P).
     """
     P, flat, row = G.shape[1], G.ravel(), np.zeros(G.shape[1], G.dtype)
     G[low:high] = 0.0
     for i in range(len(splits)):
-        first, last = splits[i, part], splits[i, part + 1]
+        first, last = splits[i, begin], splits[i, end]
         if first < last:
             for c in range(P):
                 row[c] = R[i, c]

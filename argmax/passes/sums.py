@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
@@ -274,13 +273,21 @@ def summed_by_columns(
 
 
 def _columns_of_rows(rows: Csr, splits: Splits, crew: Crew, node: Floats, table: Floats) -> None:
-    """The same from rows that are not transposed."""
+    """The same from rows that are not transposed.
+
+    A thread takes several ranges at once: it reads ``node`` as often as it takes some. What is added to a
+    feature comes in the order of rows in any case.
+    """
     from ..kernels import products
 
     _, indices, values, step = csr_arguments(rows)
-    ranges = list(pairwise(splits.edges))
+    edges, ranges = splits.edges, len(splits.edges) - 1
+    owners = 1 if crew.n == 1 else min(2 * crew.n, ranges)
 
     def owner(i: int) -> None:
-        products.csr_adjoint_range(splits.places, i, indices, values, step, node, table, *ranges[i])
+        begin, end = ranges * i // owners, ranges * (i + 1) // owners
+        products.csr_adjoint_range(
+            splits.places, begin, end, indices, values, step, node, table, edges[begin], edges[end]
+        )
 
-    crew.run(owner, len(ranges))
+    crew.run(owner, owners)

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -294,8 +295,18 @@ class _ShardAscent:
         if held is None:
             dual.class_sums(*csr_arguments(self.rows), self.c, self.labels, U)
             return
-        arguments = *held.arguments(), self.c, self.labels, U
-        self.engine.share(lambda r: dealt.class_sums(r, OWNERS, *arguments), OWNERS)
+        arguments, pieces = (*held.arguments(), self.c, self.labels, U), self._pieces()
+
+        def some(i: int) -> None:
+            low, high = OWNERS * i // pieces, OWNERS * (i + 1) // pieces
+            dealt.class_sums(low, high, OWNERS, *arguments)
+
+        self.engine.share(some, pieces)
+
+    def _pieces(self) -> int:
+        """In how many pieces owners are taken: one for each thread, if as many owners fall to each."""
+        threads = min(self.engine.at_hand, OWNERS)
+        return threads if OWNERS % threads == 0 else OWNERS
 
     def add_to(self, U: Floats, h: Floats, scale: float) -> None:
         """U += Σ c_i x_i (y_i − μ_i)ᵀ, h likewise; features as the layout has them."""
@@ -328,10 +339,12 @@ class _ShardAscent:
         from ..kernels.dealt import GROUP
 
         groups = ascent.rng.permutation(held.groups).astype(np.int64)
-        count = max(SHARED_CHUNK // (each * ascent.block), 1) * ascent.block // GROUP
+        blocks = -(-held.groups * GROUP // ascent.block)
+        calls = max(1, min(blocks, each * len(self.c) // SHARED_CHUNK))
+        bounds = [blocks * i // calls * ascent.block // GROUP for i in range(calls + 1)]
         gap = 0.0
-        for at in range(0, len(groups), count):
-            gap += self._visit(held, ascent, groups[at : at + count])
+        for first, last in pairwise(bounds):
+            gap += self._visit(held, ascent, groups[first:last])
             if report.out_of_time():
                 break
         return gap
@@ -341,8 +354,8 @@ class _ShardAscent:
         from ..kernels import dual_blocks, turns
         from ..kernels.dealt import GROUP
 
-        U, block, threads = ascent.U, ascent.block, min(self.engine.at_hand, OWNERS)
-        pieces = threads if OWNERS % threads == 0 else OWNERS
+        U, block, pieces = ascent.U, ascent.block, self._pieces()
+        threads = min(self.engine.at_hand, OWNERS)
         steps = np.zeros(turns.steps_shape(pieces), np.int64)
         gaps, parts = np.zeros(len(groups) * GROUP), np.empty((OWNERS, block, U.shape[1]), U.dtype)
         moved, shifts = np.zeros((block, U.shape[1]), U.dtype), np.zeros((OWNERS, len(ascent.h)))
