@@ -13,7 +13,7 @@ from ..layouts import as_matrix
 from ..records import Csr, Ints
 from .files import Scratch
 
-__all__ = ["Splits", "columns_on_disk", "split"]
+__all__ = ["Splits", "columns_on_disk", "sampled", "split"]
 
 ENTRIES = 2**23
 """Entries put into order at once: some 100 MB of them."""
@@ -47,7 +47,7 @@ def split(rows: Csr, run: Callable[[Callable[[int], Any], int], list[Any]]) -> S
     """
     from ..kernels import structure
 
-    some = np.sort(rows.indices[:: max(1, rows.entries // SAMPLE)])
+    some = np.sort(sampled(rows, SAMPLE))
     inner = some[len(some) * np.arange(1, OWNERS) // OWNERS] if len(some) else np.zeros(OWNERS - 1)
     edges = np.concatenate([[0], inner, [rows.width]]).astype(np.int64)
     places = np.empty((len(rows), OWNERS + 1), rows.indptr.dtype)
@@ -60,6 +60,23 @@ def split(rows: Csr, run: Callable[[Callable[[int], Any], int], list[Any]]) -> S
         return bool(ascending)
 
     return Splits(edges, places) if all(run(piece, OWNERS)) else None
+
+
+def sampled(rows: Csr, count: int) -> Ints:
+    """The features of some ``count`` entries, all of them if there are fewer.
+
+    Random ones: every so-manieth would always meet the same features where rows have the same length.
+
+    >>> import numpy as np
+    >>> from argmax.engines.columns import sampled
+    >>> from argmax.records import Csr
+    >>> sampled(Csr(np.array([0, 2]), np.array([3, 5]), None, 6), 4)
+    array([3, 5])
+    """
+    if rows.entries <= count:
+        return rows.indices
+    chosen: Ints = rows.indices[np.random.default_rng(0).integers(rows.entries, size=count)]
+    return chosen
 
 
 def columns_on_disk(

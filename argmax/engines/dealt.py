@@ -16,7 +16,7 @@ import numpy as np
 
 from ..layouts import csr_arguments
 from ..records import Csr, Ints
-from .columns import OWNERS
+from .columns import OWNERS, sampled
 
 __all__ = ["Dealt", "Hands", "deal", "hands"]
 
@@ -53,9 +53,8 @@ def hands(rows: Sequence[Csr]) -> Hands:
     >>> dealt.owner, dealt.place
     (array([0, 1, 2], dtype=uint8), array([ 0, 16, 32], dtype=int32))
     """
-    some = [part.indices[:: max(1, part.entries // SAMPLE)] for part in rows]
     width = rows[0].width
-    counts = np.bincount(np.concatenate(some), minlength=width)
+    counts = np.bincount(np.concatenate([sampled(part, SAMPLE) for part in rows]), minlength=width)
     ranks = np.argsort(-counts, kind="stable")
     owner = np.empty(width, np.uint8)
     loads = [(0, o) for o in range(OWNERS)]
@@ -103,7 +102,7 @@ def deal(rows: Csr, given: Hands, run: Callable[[Callable[[int], Any], int], lis
     >>> rows = Csr(np.array([0, 3, 5]), np.array([0, 1, 2, 0, 1]), None, 3)
     >>> dealt = deal(rows, hands([rows]), lambda piece, count: [piece(i) for i in range(count)])
     >>> dealt.order, dealt.starts[:4], dealt.indices
-    (array([1, 0]), array([0, 1, 2, 2], dtype=int32), array([ 0,  0, 16, 16, 32], dtype=int32))
+    (array([0, 1]), array([0, 1, 2, 2], dtype=int32), array([ 0,  0, 16, 16, 32], dtype=int32))
     """
     from ..kernels import dealt
 

@@ -283,9 +283,16 @@ class _ShardAscent:
 
     def begin(self, confidence: float, k: int) -> None:
         """The true label with this probability, all others alike."""
-        rest, own = (1.0 - confidence) / (k - 1), (np.arange(len(self.c)), self.labels)
-        self.mu, self.v = np.full((len(self.c), k), rest), np.full((len(self.c), k), np.log(rest))
-        self.mu[own], self.v[own] = confidence, np.log(confidence)
+        n, rest, rows = len(self.c), (1.0 - confidence) / (k - 1), max(PIECE // k, 1)
+        self.mu, self.v = np.empty((n, k)), np.empty((n, k))
+
+        def fill(i: int) -> None:
+            some = slice(i * rows, min((i + 1) * rows, n))
+            own = np.arange(some.start, some.stop), self.labels[some]
+            self.mu[some], self.v[some] = rest, math.log(rest)
+            self.mu[own], self.v[own] = confidence, math.log(confidence)
+
+        self.engine.share(fill, -(-n // rows))
 
     def class_sums(self, U: Floats) -> None:
         """U[j, y_i] += c_i x_ij."""

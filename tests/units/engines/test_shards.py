@@ -133,6 +133,15 @@ def test_rows_are_split_where_ranges_of_features_begin(n):
         assert splits.places[i, -1] == rows.indptr[i + 1]
 
 
+@pytest.mark.parametrize("length", [16, 32, 64])
+def test_ranges_have_as_many_entries_each_also_where_rows_have_the_same_length(length):
+    """Every so-manieth entry would be in the same column."""
+    n = columns.SAMPLE
+    rows = Csr(np.arange(n + 1) * length, np.tile(np.arange(length), n), None, length)
+    entries = np.diff(columns.split(rows, alone).places, axis=1).sum(axis=0)
+    assert entries.max() <= n * (length // columns.OWNERS + 1)
+
+
 @pytest.mark.parametrize("indices", [[3, 1], [2, 2]])
 def test_rows_that_are_not_sorted_are_not_split(indices):
     rows = Csr(np.array([0, 1, 3]), np.array([0, *indices]), None, 5)
