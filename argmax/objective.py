@@ -295,7 +295,8 @@ class Objective:
             shift -= step
             if size <= 1e-7 * scale and largest <= 1e-3 and not self.small:
                 break  # Newton's method squares what is left; the pass that follows looks at it
-        moved = w.copy()
+        moved = np.empty_like(w)
+        self.sweep(lambda some: np.copyto(moved[some], w[some]))
         moved[layout.free] += shift
         point = self.at(moved, stamp, shift, seldom)
         point.settled = float(abs(point.data_gradient[layout.free]).max()) <= 1e-8 * self.C * scale

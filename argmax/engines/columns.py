@@ -19,7 +19,7 @@ ENTRIES = 2**23
 """Entries put into order at once: some 100 MB of them."""
 
 OWNERS, SAMPLE = 16, 2**14
-"""Ranges of features that rows are split at, and entries that are looked at to make them alike."""
+"""Ranges of features that rows are split at, and entries that are looked at to share the work."""
 
 
 @final
@@ -36,7 +36,9 @@ class Splits:
 
 
 def split(rows: Csr, run: Callable[[Callable[[int], Any], int], list[Any]]) -> Splits | None:
-    """The rows split at OWNERS ranges with about as many entries each; None if some row is not sorted.
+    """The rows split at OWNERS ranges with as much work each; None if some row is not sorted.
+
+    Work is half the entries and half the features: rare ones come from further away than frequent ones.
 
     >>> import numpy as np
     >>> from argmax.engines.columns import split
@@ -47,7 +49,8 @@ def split(rows: Csr, run: Callable[[Callable[[int], Any], int], list[Any]]) -> S
     """
     from ..kernels import structure
 
-    some = np.sort(sampled(rows, SAMPLE))
+    found = sampled(rows, SAMPLE)
+    some = np.sort(np.concatenate([found, np.linspace(0, rows.width - 1, len(found), dtype=int)]))
     inner = some[len(some) * np.arange(1, OWNERS) // OWNERS] if len(some) else np.zeros(OWNERS - 1)
     edges = np.concatenate([[0], inner, [rows.width]]).astype(np.int64)
     places = np.empty((len(rows), OWNERS + 1), rows.indptr.dtype)

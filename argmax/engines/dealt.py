@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heapreplace
+from heapq import heapreplace
 from typing import Any, final
 
 import numpy as np
@@ -20,11 +20,11 @@ from .columns import OWNERS, sampled
 
 __all__ = ["Dealt", "Hands", "deal", "hands"]
 
-SAMPLE = 2**18
+SAMPLE = 2**16
 """Entries that are looked at to see which features are frequent."""
 
 FREQUENT = 1024
-"""Features that are dealt one by one, to whoever has least; the others in turn."""
+"""Features, at most, that are dealt one by one, to whoever has least; the others in turn."""
 
 TOGETHER = 16
 """Places of an owner are a multiple of this: no two owners share a line of the cache."""
@@ -55,16 +55,15 @@ def hands(rows: Sequence[Csr]) -> Hands:
     """
     width = rows[0].width
     counts = np.bincount(np.concatenate([sampled(part, SAMPLE) for part in rows]), minlength=width)
-    ranks = np.argsort(-counts, kind="stable")
-    owner = np.empty(width, np.uint8)
+    owner = (np.arange(width) % OWNERS).astype(np.uint8)
+    at_least = np.cumsum(np.bincount(counts)[::-1])[::-1]  # features seen so often, or more often
+    frequent = np.flatnonzero(counts >= np.searchsorted(-at_least, -FREQUENT))
     loads = [(0, o) for o in range(OWNERS)]
-    heapify(loads)
-    for j in ranks[:FREQUENT]:
+    for j in frequent[np.argsort(-counts[frequent], kind="stable")]:
         load, o = loads[0]
         owner[j] = o
         # An entry more than were seen: features that were not seen at all must be spread, too.
         heapreplace(loads, (load + int(counts[j]) + 1, o))
-    owner[ranks[FREQUENT:]] = np.arange(max(width - FREQUENT, 0)) % OWNERS
     sizes = np.bincount(owner, minlength=OWNERS)
     ends = np.cumsum(-(-sizes // TOGETHER) * TOGETHER)
     place: Ints = np.empty(width, np.int32 if ends[-1] < 2**31 else np.int64)

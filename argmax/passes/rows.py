@@ -117,8 +117,9 @@ def _evaluate_by_parts(
     layout, d = problem.full, problem.full.features
     wide = layout.columns if layout.intercept else 0
 
-    def opened(p: int) -> tuple[tuple[Any, ...], slice]:
-        (structures, truth, nodes) = shard.spans(p)[0]
+    def arguments(
+        structures: Structures, truth: Truth, nodes: slice
+    ) -> tuple[tuple[Any, ...], slice]:
         rows = structures.rows
         given = csr_arguments(rows) if isinstance(rows, Csr) else (rows,)
         answers = (truth.labels, weight_or_one(truth.weight), ready, kept[nodes])
@@ -126,7 +127,8 @@ def _evaluate_by_parts(
 
     def part(p: int, out: Floats) -> float:
         table = layout.matrix(out)
-        bias, given = table[d, :wide] if wide else table[0, :0], opened(p)[0]
+        given, _ = arguments(*shard.spans(p)[0])
+        bias = table[d, :wide] if wide else table[0, :0]
         if shard.sparse:
             return float(fused.csr_log(*given, table[:d], bias))
         small = np.zeros(weights.W.shape, weights.W.dtype)
@@ -138,12 +140,12 @@ def _evaluate_by_parts(
         return sum_parts(shard, crew, part)
     residual = shard.padded_residual(layout.width)
 
-    def rows_of(p: int) -> tuple[float, Floats]:
+    def rows_of(group: int) -> tuple[float, Floats]:
         bias = np.zeros(wide)
-        given, nodes = opened(p)
+        given, nodes = arguments(*shard.group(group))
         return fused.csr_residuals(*given, residual[nodes], bias), bias
 
-    pieces = crew.run(rows_of, shard.parts)
+    pieces = crew.run(rows_of, len(shard.groups))
     gradient = summed_by_columns(shard, crew, problem, residual, seldom)
     if wide:
         layout.matrix(gradient)[d, :wide] += sum(bias for _, bias in pieces)

@@ -69,7 +69,12 @@ def kept_scores(
     if stamp.base is not None and stamp.shift is not None:
         near = kept_scores(shard, crew, problem, stamp.base, name)
         shard.slots.keep(name, stamp, near.shape)  # the same memory: that point is left
-        near += layout.label_matrix @ stamp.shift
+        move = layout.label_matrix @ stamp.shift
+
+        def shift(i: int) -> None:
+            near[slice(*shard.structures.node_range(*shard.groups[i]))] += move
+
+        crew.run(shift, len(shard.groups))
         return near
     node: Floats = shard.slots.keep(name, stamp, (shard.structures.nodes, layout.labels))
     fill_scores(shard, crew, layout, stamp.w, node)

@@ -57,7 +57,7 @@ WORTH = 100_000_000
 BLOCK, SHARE = (32, 256), 128
 """Examples of a block at least and at most; and blocks that a sweep has at least."""
 
-SAMPLE, ROUNDS = 1024, 8
+SAMPLE, ROUNDS = 512, 6
 """Rows, and power iterations, by which ρ is estimated."""
 
 
@@ -81,6 +81,7 @@ class Ascent:
         self.h: Floats = np.zeros(k)
         self.estimates: list[float] = []
         self.data = [_ShardAscent(shard, objective) for shard in objective.shards]
+        self.counts = np.sum([data.counts(k) for data in self.data], axis=0)  # Σ c_i of each label
         q, free = np.concatenate([data.q for data in self.data]), layout.intercept
         self.B = solver.augmentation * max(float(q.mean()), 1e-12) if free else 0.0
         self.block = 1
@@ -95,7 +96,7 @@ class Ascent:
             return
         width = 4 if self.two else layout.width  # two classes run as two columns
         # Visits are bound by memory: they work in float32, unless its noise or its range would be felt.
-        reach = float(self._counts().sum()) * float(q.max()) ** 0.5
+        reach = float(self.counts.sum()) * float(q.max()) ** 0.5
         kind = np.float32 if SINGLE[0] < reach < SINGLE[1] and not precise else np.float64
         places = layout.features if self.hands is None else self.hands.size
         self.U = np.zeros((places, width), kind)
@@ -130,7 +131,7 @@ class Ascent:
 
         for data in self.data:
             data.class_sums(self.U)
-        k, counts = len(self.h), self._counts()
+        k, counts = len(self.h), self.counts
         squares = self._by_ranges(lambda some: dual.against_others(self.U[some], k, self.scale))
         weight, square = float(counts.sum()), sum(squares) / self.scale
         t = _confidence(k, weight, square) if confidence is None else confidence
@@ -155,15 +156,15 @@ class Ascent:
         fewest = min(len(data.c) for data in self.data) // SHARE
         if entries * width < WORTH or fewest < BLOCK[0]:
             return 1
-        Q = square * float(self._counts().sum()) / sum(len(data.c) for data in self.data)
+        Q = square * float(self.counts.sum()) / sum(len(data.c) for data in self.data)
         coherent = max(_coherence(data.rows) for data in self.data) * Q / (2.0 + Q)
         return _block(min(fewest, 2.0 / max(coherent, 1e-9)))
 
     def _steady(self, examples: int) -> float:
         """The largest B with which blocks do not make the intercept swing."""
-        counts = self._counts()
-        f = float(counts.max() / counts.sum())
-        swing = self.block * float(counts.sum()) / examples * f * (1.0 - f)
+        weight = float(self.counts.sum())
+        f = float(self.counts.max()) / weight
+        swing = self.block * weight / examples * f * (1.0 - f)
         return 1.0 / swing if self.block > 1 and swing > 0.0 else math.inf
 
     def _deal(self) -> Hands:
@@ -201,16 +202,9 @@ class Ascent:
             lambda i: piece(slice(i * rows, min((i + 1) * rows, features))), -(-features // rows)
         )
 
-    def _counts(self) -> Floats:
-        """Σ c_i of each label."""
-        counts = np.zeros(len(self.h))
-        for data in self.data:
-            counts += np.bincount(data.labels, weights=data.c, minlength=len(counts))
-        return counts
-
     def _start_intercept(self) -> Floats:
         """log priors, centred."""
-        logs = np.log(np.maximum(self._counts(), 1e-300))
+        logs = np.log(np.maximum(self.counts, 1e-300))
         return np.asarray(logs - logs.mean())
 
     def sweep(self, report: Report) -> float:
@@ -270,6 +264,10 @@ class _ShardAscent:
         weight = np.ones(n) if shard.truth.weight is None else shard.truth.weight
         self.c, self.q = objective.C * weight, objective.norms(shard)
         self.dealt: Dealt | None = None
+
+    def counts(self, k: int) -> Floats:
+        """Σ c_i of each label."""
+        return np.asarray(np.bincount(self.labels, weights=self.c, minlength=k), float)
 
     def resume(self, state: Any, index: int, k: int) -> bool:
         """Begin where an earlier fit ended, if it had as many examples and labels."""
