@@ -44,7 +44,7 @@ from .common import (
 
 COUNTS = (1, 2, 4, 8, 16)
 ROUNDS, PASSES = 3, 5
-BUDGET = 160.0
+BUDGET = 210.0
 """Seconds after which no repetition is started: every figure has one run at least, and says how many."""
 
 PAUSE = 0.2

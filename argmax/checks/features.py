@@ -30,12 +30,24 @@ __all__ = [
 ]
 
 
-def sparse_structure(X: Any, name: str = "X") -> None:
+Run = Callable[[Callable[[int], Any], int], list[Any]]
+"""``Threads.run``: pieces of work, side by side if that can be."""
+
+
+def _alone(piece: Callable[[int], Any], count: int) -> list[Any]:
+    return [piece(i) for i in range(count)]
+
+
+CHUNK = 2**20
+"""Values looked at by one thread."""
+
+
+def sparse_structure(X: Any, name: str = "X", run: Run = _alone) -> None:
     """Refuse a sparse matrix whose index arrays point outside it: C code would follow them."""
     if not sp.issparse(X):
         return
     if X.format in ("csr", "csc", "bsr"):
-        problem = _broken_compressed(X)
+        problem = _broken_compressed(X, run)
     elif X.format in ("coo", "dia", "lil"):
         problem = {"coo": _broken_coo, "dia": _broken_dia, "lil": _broken_lil}[X.format](X)
     else:
@@ -46,7 +58,7 @@ def sparse_structure(X: Any, name: str = "X") -> None:
         )
 
 
-def _broken_compressed(X: Any) -> str | None:
+def _broken_compressed(X: Any, run: Run) -> str | None:
     """What is wrong with a CSR, CSC or BSR matrix; None if nothing is."""
     indptr, indices, data = X.indptr, X.indices, X.data
     if not (_whole(indptr) and _whole(indices) and _array(data, 3 if X.format == "bsr" else 1)):
@@ -63,7 +75,7 @@ def _broken_compressed(X: Any) -> str | None:
         return "indptr must start at 0 and never fall"
     if indptr[-1] > len(indices) or len(indices) != len(data):
         return f"indptr asks for {indptr[-1]} entries; indices has {len(indices)}, data {len(data)}"
-    return _outside(indices[: indptr[-1]], minor)
+    return _outside(indices[: indptr[-1]], minor, run)
 
 
 def _broken_coo(X: Any) -> str | None:
@@ -102,8 +114,12 @@ def _whole(values: Any) -> bool:
     return _array(values, 1) and values.dtype.kind in "iu"
 
 
-def _outside(indices: Ints, size: int) -> str | None:
-    if len(indices) and (indices.min() < 0 or indices.max() >= size):
+def _outside(indices: Ints, size: int, run: Run = _alone) -> str | None:
+    def inside(i: int) -> bool:
+        some = indices[i * CHUNK : (i + 1) * CHUNK]
+        return bool(some.min() >= 0 and some.max() < size)
+
+    if not all(run(inside, -(-len(indices) // CHUNK))):
         at = int(np.argmax((indices < 0) | (indices >= size)))
         return f"entry {at} has index {indices[at]}, outside 0 … {size - 1}"
     return None
@@ -148,9 +164,9 @@ def rows(
     ``finite_later`` the caller promises to look for NaN and infinity in what it computes from X.
     """
     no_mask("X", X)
-    kinds = [np.float64, np.float32] if dtype is None else np.dtype(dtype)
+    kinds, run = [np.float64, np.float32] if dtype is None else np.dtype(dtype), run or _alone
     with as_ours():
-        sparse_structure(X)
+        sparse_structure(X, run=run)
         X = validate_data(
             estimator,
             X,
@@ -162,7 +178,7 @@ def rows(
             ensure_all_finite=False,
         )
         # Scores are sums over entries: only a fit, which also squares them, minds duplicates.
-        result: Rows = compressed(X, reset, run or _alone) if sp.issparse(X) else X
+        result: Rows = compressed(X, reset, run) if sp.issparse(X) else X
     if not finite_later:
         finite(result)
     return result
@@ -205,14 +221,6 @@ def table(X: Any) -> Floats:
     return result
 
 
-Run = Callable[[Callable[[int], Any], int], list[Any]]
-"""``Threads.run``: pieces of work, side by side if that can be."""
-
-
-def _alone(piece: Callable[[int], Any], count: int) -> list[Any]:
-    return [piece(i) for i in range(count)]
-
-
 def compressed(X: Any, sum_duplicates: bool = True, run: Run = _alone) -> Csr:
     """A scipy CSR matrix as our record: duplicates summed, indices 32 bits wide where they fit."""
     used = int(X.indptr[-1])  # SciPy allows a tail that no row uses
@@ -243,10 +251,6 @@ def _has_duplicates(rows: Csr, run: Run) -> bool:
         return bool(structure.has_duplicates(rows.indptr, rows.indices, rows.width))
     X = sp.csr_array((rows.indices, rows.indices, rows.indptr), shape=rows.shape)
     return not (X if X.has_sorted_indices else X.sorted_indices()).has_canonical_format
-
-
-CHUNK = 2**20
-"""Values looked at by one thread."""
 
 
 def magnitude(X: Rows, run: Run) -> None:
