@@ -34,7 +34,7 @@ def sweep_blocks(
 
     Given  rows as in ``dealt``; q, c, scale, B, b as in ``dual.sweep``; block, a multiple of GROUP.
     Filled U (places, P), h (K,), v = log μ and mu (n, K), by row; gaps (len(groups) · GROUP,), what ``sweep``
-           adds up. Between stages: parts (T, block, P), moved (block, P), shifts (T, K).
+           adds up. Between stages: parts (T, block · P or more), moved (block, P), shifts (T, K).
     """
     K, P, flat, row = mu.shape[1], U.shape[1], U.ravel(), np.zeros(U.shape[1], U.dtype)
     Z = -(-K // 4) * 4
@@ -43,7 +43,7 @@ def sweep_blocks(
     live[:K] = 1.0
     flat_v, flat_mu, shift, n = v.ravel(), mu.ravel(), np.zeros(K), len(order)
     flat_parts, flat_moved = parts.ravel(), moved.ravel()
-    T, some = len(shifts), block // GROUP
+    T, some, stride = len(shifts), block // GROUP, parts.shape[1]
     me = arrive(steps, pieces * LINE) % threads
     for stage in range(2 * -(-len(groups) // some) + 1):
         first = stage // 2 * some
@@ -75,10 +75,9 @@ def sweep_blocks(
                         if g + AHEAD < len(groups):
                             at = (groups[g + AHEAD] * T + r) * GROUP
                             send_for_group(at, starts, indices, values, step)
-                        at, base = (groups[g] * T + r) * GROUP, r * block + (g - first) * GROUP
-                        gather_group(
-                            at, starts, indices, values, step, flat, P, flat_parts, base * P
-                        )
+                        at = (groups[g] * T + r) * GROUP
+                        base = r * stride + (g - first) * GROUP * P
+                        gather_group(at, starts, indices, values, step, flat, P, flat_parts, base)
             else:
                 for r in range(low, high):
                     shift[:] = 0.0
@@ -90,7 +89,7 @@ def sweep_blocks(
                         for k in range(0, P, 4):
                             sums = load(flat_parts, slot * P + k, L4)
                             for z in range(1, T):
-                                sums = add(sums, load(flat_parts, (z * block + slot) * P + k, L4))
+                                sums = add(sums, load(flat_parts, z * stride + slot * P + k, L4))
                             store(row, k, sums)
                         for k in range(K):
                             s[k] = row[k] + b[k] + B * h[k]

@@ -362,7 +362,9 @@ class _ShardAscent:
         U, block, pieces = ascent.U, ascent.block, self._pieces()
         threads = min(self.engine.at_hand, OWNERS)
         steps = np.zeros(turns.steps_shape(pieces), np.int64)
-        gaps, parts = np.zeros(len(groups) * GROUP), np.empty((OWNERS, block, U.shape[1]), U.dtype)
+        gaps = np.zeros(len(groups) * GROUP)
+        # A little more, for else the scores of one example by all owners fall to the same lines of a cache.
+        parts = np.empty((OWNERS, block * U.shape[1] + 16), U.dtype)
         moved, shifts = np.zeros((block, U.shape[1]), U.dtype), np.zeros((OWNERS, len(ascent.h)))
 
         def work(_: bool) -> bool:

@@ -68,7 +68,7 @@ class Setting:
     def sweep(self, groups, block, threads=1, pieces=16):
         P, dtype = self.U.shape[1], self.places.dtype
         steps = np.zeros(turns.steps_shape(pieces), np.int64)
-        gaps, parts = np.zeros(len(groups) * GROUP), np.empty((OWNERS, block, P), dtype)
+        gaps, parts = np.zeros(len(groups) * GROUP), np.empty((OWNERS, block * P + 16), dtype)
         moved, shifts = np.zeros((block, P), dtype), np.zeros((OWNERS, self.k))
 
         def work(_):
