@@ -43,8 +43,12 @@ TOGETHER = 48
 """Dense rows that kernels take at once (``products.AT_ONCE``): of other numbers some would be left over."""
 
 PART_BYTES = 2**24
-"""What ``FEW`` of those gradients may take together at most (never more than 1/256 of the rows, or 1 MiB);
-beyond it columns get owners."""
+"""What ``FEW`` of those gradients may take together at most (never more than 1/256 of the rows, or 1 MiB, or
+for dense rows half of what the residuals take, which owners of columns would need); beyond it columns get
+owners."""
+
+NARROW = 48
+"""Dense columns of a range at least: products of fewer are slow, and threads get in each other's way."""
 
 
 @final
@@ -81,7 +85,8 @@ class Shard:
         self.reading, self._scratch = reading, scratch
         self.work = entries(structures.rows) * layout.width
         self.blocks = _blocks(structures, self.work)
-        private = min(PART_BYTES, max(2**20, row_bytes(structures.rows) // 256))
+        residuals = 0 if self.sparse else 8 * structures.nodes * layout.width
+        private = min(PART_BYTES, max(2**20, row_bytes(structures.rows) // 256, residuals // 2))
         self.by_columns = _by_columns(self.work, 8 * layout.size, private)
         together = 1 if self.sparse or structures.offsets is not None else TOGETHER
         self.part_starts = _tapered(len(self), self._parts(8 * layout.size), together)
@@ -276,6 +281,7 @@ class Shard:
             bounds = np.searchsorted(rows.indptr, np.linspace(0, rows.entries, count + 1))
             bounds[0], bounds[-1] = 0, len(rows)
         else:
+            count = min(count, max(rows.shape[1] // NARROW, 1))
             bounds = np.linspace(0, rows.shape[1], count + 1).astype(int)
         return [slice(int(a), int(b)) for a, b in pairwise(np.unique(bounds))]
 

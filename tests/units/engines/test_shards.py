@@ -37,6 +37,7 @@ def test_blocks_cover_every_example_once_and_in_order(work, kind, monkeypatch):
 
 @pytest.mark.parametrize("kind", ["float64", "csr"])
 def test_column_ranges_cover_every_feature_once(kind, monkeypatch):
+    monkeypatch.setattr(sizes, "NARROW", 2)
     monkeypatch.setattr(sizes, "BLOCK_WORK", (100, 1000))
     shard = Shard(*make(kind=kind))
     ranges = shard.column_ranges(shard.by_column(Threads(1).run))
@@ -169,3 +170,19 @@ def test_parts_taper_off_and_leave_nobody_out(n, parts):
     assert len(lengths) <= parts
     if n == 1000 and parts == 7:
         assert list(lengths) == sorted(lengths, reverse=True)
+
+
+@pytest.mark.parametrize("k", [10, 24, 100])
+def test_dense_rows_are_read_by_rows_also_with_many_classes(k):
+    """Owners of columns would need as much memory for residuals, and multiply narrow strips of X."""
+    rows, truth = np.zeros((20_000, 784)), Truth(np.zeros(20_000, int))
+    assert not Shard(Structures(rows), truth, Full(784, k, compiled=True)).by_columns
+
+
+@pytest.mark.parametrize("d", [1, 47, 784, 5000])
+def test_ranges_of_dense_columns_are_not_narrow(d):
+    rows, truth = np.zeros((2_000, d)), Truth(np.zeros(2_000, int))
+    shard = Shard(Structures(rows), truth, Full(d, 1000, compiled=True))
+    ranges = shard.column_ranges(rows)
+    assert min(some.stop - some.start for some in ranges) >= min(sizes.NARROW, d)
+    assert (ranges[0].start, ranges[-1].stop) == (0, d)
