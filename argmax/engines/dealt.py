@@ -89,8 +89,12 @@ class Dealt:
         return self.order, self.starts, self.indices, self.values, self.step
 
 
-def deal(rows: Csr, given: Hands, run: Callable[[Callable[[int], Any], int], list[Any]]) -> Dealt:
+def deal(
+    rows: Csr, given: Hands, kind: Any, run: Callable[[Callable[[int], Any], int], list[Any]]
+) -> Dealt:
     """The entries of these rows, each with its owner, in a random order of rows that is always the same.
+
+    Values are of this kind, float32 or float64: that of the weights they are multiplied with.
 
     Rows often come sorted, by their label even; those of a group are visited together and ought to have
     little in common.
@@ -99,7 +103,9 @@ def deal(rows: Csr, given: Hands, run: Callable[[Callable[[int], Any], int], lis
     >>> from argmax.engines.dealt import deal, hands
     >>> from argmax.records import Csr
     >>> rows = Csr(np.array([0, 3, 5]), np.array([0, 1, 2, 0, 1]), None, 3)
-    >>> dealt = deal(rows, hands([rows]), lambda piece, count: [piece(i) for i in range(count)])
+    >>> dealt = deal(
+    ...     rows, hands([rows]), float, lambda piece, count: [piece(i) for i in range(count)]
+    ... )
     >>> dealt.order, dealt.starts[:4], dealt.indices
     (array([0, 1]), array([0, 1, 2, 2], dtype=int32), array([ 0,  0, 16, 16, 32], dtype=int32))
     """
@@ -110,12 +116,13 @@ def deal(rows: Csr, given: Hands, run: Callable[[Callable[[int], Any], int], lis
     groups = -(-n // dealt.GROUP)
     ends = np.cumsum(np.diff(rows.indptr)[order], dtype=np.int64)
     begins = np.append(0, ends[dealt.GROUP - 1 :: dealt.GROUP])
-    kind = np.int32 if entries < 2**31 else np.int64
-    starts: Ints = np.empty(groups * OWNERS * dealt.GROUP + 1, kind)
+    wide = np.int32 if entries < 2**31 else np.int64
+    starts: Ints = np.empty(groups * OWNERS * dealt.GROUP + 1, wide)
     starts[-1] = entries
     indptr, indices, values, step = csr_arguments(rows)
     places = np.empty(entries, given.place.dtype)
-    numbers = np.empty(entries, values.dtype) if step else values
+    numbers = np.empty(entries if step else 1, kind)
+    numbers[:1] = values[:1]  # indicators are a single 1
 
     def piece(i: int) -> None:
         first, last = groups * i // PIECES, groups * (i + 1) // PIECES

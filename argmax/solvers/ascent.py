@@ -90,14 +90,14 @@ class Ascent:
         elif objective.sparse:
             self.block = self._fitting(float(q.mean()))
             self.B = min(self.B, self._steady(len(q)))
-        self.hands = self._deal() if self.block > 1 else None
+        # Visits are bound by memory: they work in float32, unless its noise or its range would be felt.
+        reach = float(self.counts.sum()) * float(q.max()) ** 0.5
+        kind = np.float32 if SINGLE[0] < reach < SINGLE[1] and not precise else np.float64
+        self.hands = self._deal(kept["U"].dtype if kept else kind) if self.block > 1 else None
         if kept:
             self._restore(kept)
             return
         width = 4 if self.two else layout.width  # two classes run as two columns
-        # Visits are bound by memory: they work in float32, unless its noise or its range would be felt.
-        reach = float(self.counts.sum()) * float(q.max()) ** 0.5
-        kind = np.float32 if SINGLE[0] < reach < SINGLE[1] and not precise else np.float64
         places = layout.features if self.hands is None else self.hands.size
         self.U = np.zeros((places, width), kind)
         if all(data.resume(state, i, k) for i, data in enumerate(self.data)):
@@ -167,10 +167,10 @@ class Ascent:
         swing = self.block * weight / examples * f * (1.0 - f)
         return 1.0 / swing if self.block > 1 and swing > 0.0 else math.inf
 
-    def _deal(self) -> Hands:
+    def _deal(self, kind: Any) -> Hands:
         given = hands([data.rows for data in self.data])
         for data in self.data:
-            data.dealt = deal(data.rows, given, self.objective.engine.share)
+            data.dealt = deal(data.rows, given, kind, self.objective.engine.share)
         return given
 
     def _dealt(self, U: Floats) -> Floats:
@@ -222,6 +222,7 @@ class Ascent:
                 self._gather_in()
         if self.U.dtype == np.float32 and self._stalled():
             self.U = self.U.astype(float)
+            self.hands = None if self.hands is None else self._deal(float)
             self._rebuild()
         return gap
 

@@ -61,7 +61,7 @@ class Setting:
         self.h, self.U = residual.sum(axis=0), np.zeros((d, padded(max(k, 4))))
         self.U[:, :k] = self.X.T @ residual
         self.hands = hands([self.rows])
-        self.dealt = deal(self.rows, self.hands, in_turn)
+        self.dealt = deal(self.rows, self.hands, dtype, in_turn)
         self.places = np.zeros((self.hands.size, self.U.shape[1]), dtype)
         self.places[self.hands.place] = self.U
 

@@ -49,7 +49,7 @@ def gathered(rows, given, dealt):
 def test_dealt_rows_are_the_rows(kind, n, d):
     rows = make_rows(kind, np.random.default_rng(n * d), n, d)
     given = hands([rows])
-    dealt = deal(rows, given, in_turn)
+    dealt = deal(rows, given, float, in_turn)
     np.testing.assert_array_equal(gathered(rows, given, dealt), plain(rows))
     assert sorted(dealt.order) == list(range(n))
 
@@ -59,13 +59,24 @@ def test_rows_of_a_longer_table_with_wide_indices():
     rows = make_rows("csr", np.random.default_rng(0), 30, 8)
     wide = Csr(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.values, rows.width)
     given = hands([wide])
-    np.testing.assert_array_equal(gathered(wide, given, deal(wide, given, in_turn)), plain(rows))
+    np.testing.assert_array_equal(
+        gathered(wide, given, deal(wide, given, float, in_turn)), plain(rows)
+    )
+
+
+def test_values_in_single_precision():
+    rows = make_rows("csr", np.random.default_rng(0), 30, 8)
+    given = hands([rows])
+    dealt = deal(rows, given, np.float32, in_turn)
+    assert dealt.values.dtype == np.float32
+    expected = plain(rows).astype(np.float32)
+    np.testing.assert_array_equal(gathered(rows, given, dealt), expected)
 
 
 def test_rows_without_any_entry():
     rows = Csr(np.zeros(21, np.int32), np.zeros(0, np.int32), np.zeros(0), 7)
     given = hands([rows])
-    dealt = deal(rows, given, in_turn)
+    dealt = deal(rows, given, float, in_turn)
     assert dealt.starts.tolist() == [0] * (2 * OWNERS * GROUP + 1)
 
 
@@ -105,6 +116,6 @@ def test_any_number_of_threads_deals_the_same():
     found = []
     for n in (1, 3):
         with Threads(n).open() as crew:
-            found.append(deal(rows, given, crew.run))
+            found.append(deal(rows, given, float, crew.run))
     for one, other in zip(found[0].arguments(), found[1].arguments(), strict=True):
         np.testing.assert_array_equal(one, other)
