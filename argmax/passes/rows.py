@@ -140,12 +140,13 @@ def _evaluate_by_parts(
         return sum_parts(shard, crew, part)
     residual = shard.padded_residual(layout.width)
 
-    def rows_of(group: int) -> tuple[float, Floats]:
+    def rows_of(i: int) -> tuple[float, Floats]:
         bias = np.zeros(wide)
-        given, nodes = arguments(*shard.group(group))
+        # Groups are fewer, and opened already; but files must give the sums of ``csr_log_columns``.
+        given, nodes = arguments(*(shard.group(i) if seldom else shard.spans(i)[0]))
         return fused.csr_residuals(*given, residual[nodes], bias), bias
 
-    pieces = crew.run(rows_of, len(shard.groups))
+    pieces = crew.run(rows_of, len(shard.groups) if seldom else shard.parts)
     gradient = summed_by_columns(shard, crew, problem, residual, seldom)
     if wide:
         layout.matrix(gradient)[d, :wide] += sum(bias for _, bias in pieces)
