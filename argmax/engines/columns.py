@@ -76,9 +76,12 @@ def sampled(rows: Csr, count: int) -> Ints:
     >>> sampled(Csr(np.array([0, 2]), np.array([3, 5]), None, 6), 4)
     array([3, 5])
     """
-    if rows.entries <= count:
-        return rows.indices
-    chosen: Ints = rows.indices[np.random.default_rng(0).integers(rows.entries, size=count)]
+    here: Ints = rows.indices[
+        int(rows.indptr[0]) : int(rows.indptr[-1])
+    ]  # rows may be some of more
+    if len(here) <= count:
+        return here
+    chosen: Ints = here[np.random.default_rng(0).integers(len(here), size=count)]
     return chosen
 
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from argmax.checks import compressed
 from argmax.engines import Threads
-from argmax.engines.columns import OWNERS
+from argmax.engines.columns import OWNERS, sampled
 from argmax.engines.dealt import FREQUENT, TOGETHER, deal, hands
 from argmax.kernels.dealt import GROUP
 from argmax.records import Csr
@@ -54,8 +54,20 @@ def test_dealt_rows_are_the_rows(kind, n, d):
     assert sorted(dealt.order) == list(range(n))
 
 
-def test_rows_of_a_longer_table_with_wide_indices():
-    """Rows that do not begin at entry 0 of their arrays do not exist here; indices of 64 bits do."""
+def test_some_rows_of_more_are_dealt_by_their_own_features():
+    """Their entries do not begin where the arrays do."""
+    rows = make_rows("csr", np.random.default_rng(0), 60, 8)[20:50]
+    assert rows.indptr[0] > 0
+    given = hands([rows])
+    np.testing.assert_array_equal(
+        gathered(rows, given, deal(rows, given, float, in_turn)), plain(rows)
+    )
+    np.testing.assert_array_equal(
+        sampled(rows, 10**6), rows.indices[rows.indptr[0] : rows.indptr[-1]]
+    )
+
+
+def test_wide_indices():
     rows = make_rows("csr", np.random.default_rng(0), 30, 8)
     wide = Csr(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.values, rows.width)
     given = hands([wide])
