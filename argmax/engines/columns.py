@@ -13,7 +13,10 @@ from ..layouts import as_matrix
 from ..records import Csr, Ints
 from .files import Scratch
 
-__all__ = ["Splits", "columns_on_disk", "sampled", "split"]
+__all__ = ["Run", "Splits", "columns_on_disk", "sampled", "split"]
+
+Run = Callable[[Callable[[int], Any], int], list[Any]]
+"""``Crew.run``: pieces of work side by side."""
 
 ENTRIES = 2**23
 """Entries put into order at once: some 100 MB of them."""
@@ -35,7 +38,7 @@ class Splits:
     places: Ints
 
 
-def split(rows: Csr, run: Callable[[Callable[[int], Any], int], list[Any]]) -> Splits | None:
+def split(rows: Csr, run: Run) -> Splits | None:
     """The rows split at OWNERS ranges with as much work each; None if some row is not sorted.
 
     Work is half the entries and half the features: rare ones come from further away than frequent ones.

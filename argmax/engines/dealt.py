@@ -7,7 +7,7 @@ occur, so that owners have as many entries each, and also as many features.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapreplace
 from typing import Any, final
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..layouts import csr_arguments
 from ..records import Csr, Ints
-from .columns import OWNERS, sampled
+from .columns import OWNERS, Run, sampled
 
 __all__ = ["Dealt", "Hands", "deal", "hands"]
 
@@ -89,9 +89,7 @@ class Dealt:
         return self.order, self.starts, self.indices, self.values, self.step
 
 
-def deal(
-    rows: Csr, given: Hands, kind: Any, run: Callable[[Callable[[int], Any], int], list[Any]]
-) -> Dealt:
+def deal(rows: Csr, given: Hands, kind: Any, run: Run) -> Dealt:
     """The entries of these rows, each with its owner, in a random order of rows that is always the same.
 
     Values are of this kind, float32 or float64: that of the weights they are multiplied with.

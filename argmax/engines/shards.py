@@ -13,7 +13,7 @@ import numpy as np
 from ..kernels import compiled
 from ..layouts import Layout, as_matrix, csr_arguments
 from ..records import Csr, Floats, Ints, Rows, Structures, Truth, aligned
-from .columns import Splits, columns_on_disk, split
+from .columns import Run, Splits, columns_on_disk, split
 from .files import Scratch
 from .reading import Reading
 from .slots import Slots
@@ -284,10 +284,6 @@ class Shard:
             count = min(count, max(rows.shape[1] // NARROW, 1))
             bounds = np.linspace(0, rows.shape[1], count + 1).astype(int)
         return [slice(int(a), int(b)) for a, b in pairwise(np.unique(bounds))]
-
-
-Run = Callable[[Callable[[int], Any], int], list[Any]]
-"""``Crew.run``: pieces of work side by side."""
 
 
 def transposed(rows: Csr, starts: list[int], run: Run) -> Csr:
