@@ -11,7 +11,8 @@ Conventions
 import numpy as np
 
 from .compile import kernel
-from .simd import exp_in_place, gather, scatter
+from .simd import exp_in_place
+from .sparse_rows import gather, scatter
 
 __all__ = ["ascend", "evaluate"]
 

@@ -12,39 +12,13 @@ the entries of a group from end to end, and many do not meet: neither in the ent
 import numpy as np
 
 from .compile import inner_kernel, kernel
-from .simd import (
-    L4,
-    L8,
-    L12,
-    L16,
-    L20,
-    L24,
-    fma,
-    get,
-    load,
-    prefetch,
-    put,
-    store,
-    zeros,
-)
+from .simd import L4, L8, L12, L16, L20, L24, fma, get, load, put, store, zeros
+from .sparse_rows import send_for
 
 __all__ = ["GROUP", "class_sums", "deal", "gather_group", "scatter_group", "send_for_group"]
 
 GROUP = 16
 AHEAD = 3  # rows whose entries are sent for before it is their turn
-LINE, LONGEST = (
-    64,
-    4096,
-)  # bytes that come together; and those of a row, or of a group: the rest follows
-
-
-@inner_kernel
-def _send_for(first, last, indices, values, step):
-    last = min(last, first + LONGEST // indices.itemsize)
-    for t in range(first, last, LINE // indices.itemsize):
-        prefetch(indices, t)
-    for t in range(first, last, LINE // values.itemsize):
-        prefetch(values, t * step)
 
 
 @kernel
@@ -65,7 +39,7 @@ def deal(
         for slot in range(low, high):
             if slot + AHEAD < n:
                 later = order[slot + AHEAD]
-                _send_for(
+                send_for(
                     np.int64(indptr[later]), np.int64(indptr[later + 1]), indices, values, step
                 )
             i, own = order[slot], slot - low
@@ -92,7 +66,7 @@ def deal(
 def send_for_group(at, starts, indices, values, step):
     """Have one owner's entries of a group brought near."""
     first, last = np.int64(get(starts, at)), np.int64(get(starts, at + GROUP))
-    _send_for(first, last, indices, values, step)
+    send_for(first, last, indices, values, step)
 
 
 @inner_kernel
@@ -113,7 +87,7 @@ def _gather_tile(at, starts, indices, values, step, W, P, c, out, base, LANES):
 def gather_group(at, starts, indices, values, step, W, P, out, base):
     """out[base + slot·P + c] = Σ_t values_t · W[indices_t, c], t one owner's entries of each row of a group.
 
-    Given flat W; P is a multiple of 4. Tiles of labels as in ``simd.gather``.
+    Given flat W; P is a multiple of 4. Tiles of labels as in ``sparse_rows.gather``.
     """
     c = 0
     while P - c >= 28 or P - c == 16:

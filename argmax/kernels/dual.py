@@ -26,7 +26,6 @@ from .simd import (
     divide,
     exp_in_place,
     fma,
-    gather,
     get,
     largest,
     load,
@@ -36,18 +35,17 @@ from .simd import (
     plus,
     prefetch,
     put,
-    scatter,
     store,
     times,
     total,
     zeros,
 )
+from .sparse_rows import LINE, gather, scatter, send_for
 
 __all__ = ["FAR", "against_others", "class_sums", "sweep", "visit"]
 
 AHEAD = 2  # examples whose numbers are sent for before it is their turn
 FAR = -700.0  # a score, or the logarithm of a probability, that stands for none
-LINE, LONGEST = 64, 2048  # bytes that come together; and those of a row: the rest follows by itself
 
 
 @kernel
@@ -79,14 +77,9 @@ def against_others(U, K, scale):
 
 
 @inner_kernel
-def _send_for(i, indptr, indices, values, step, K, v, mu):
+def _send_for_example(i, indptr, indices, values, step, K, v, mu):
     """Have the numbers of example i brought near. Given flat v and mu (n · K)."""
-    first, last = np.int64(indptr[i]), np.int64(indptr[i + 1])
-    last = min(last, first + LONGEST // indices.itemsize)
-    for t in range(first, last, LINE // indices.itemsize):
-        prefetch(indices, t)
-    for t in range(first, last, LINE // values.itemsize):
-        prefetch(values, t * step)
+    send_for(np.int64(indptr[i]), np.int64(indptr[i + 1]), indices, values, step)
     for k in range(i * K, (i + 1) * K, LINE // v.itemsize):
         prefetch(v, k)
         prefetch(mu, k)
@@ -222,7 +215,9 @@ def sweep(order, indptr, indices, values, step, q, c, scale, B, U, b, h, v, mu):
     for place in range(len(order)):
         i = order[place]
         if place + AHEAD < len(order):
-            _send_for(order[place + AHEAD], indptr, indices, values, step, K, flat_v, flat_mu)
+            _send_for_example(
+                order[place + AHEAD], indptr, indices, values, step, K, flat_v, flat_mu
+            )
         first, last = indptr[i], indptr[i + 1]
         gather(indices, values, step, first, last, flat, P, row)
         Q, weight = c[i] * (q[i] + scale * B), c[i] * scale

@@ -13,7 +13,8 @@ is near the best one, and for a while visits look at no others.
 import numpy as np
 
 from .compile import inner_kernel, kernel
-from .simd import L4, gather, largest, load, maximum
+from .simd import L4, largest, load, maximum
+from .sparse_rows import gather
 
 __all__ = ["enlist", "expire", "renew", "settle"]
 

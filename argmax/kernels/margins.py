@@ -26,17 +26,14 @@ import numpy as np
 
 from .compile import inner_kernel, kernel
 from .label_lists import enlist, expire
-from .simd import gather, get, prefetch, put, scatter
+from .simd import get, prefetch, put
+from .sparse_rows import LINE, gather, scatter, send_for
 
 __all__ = ["accumulate", "look", "visit"]
 
 
 AHEAD, FAR = 3, 6  # examples before their turn: their numbers are sent for, and where these are
 LANES = 16  # labels that are moved together as fast as one by itself
-LINE, LONGEST = (
-    64,
-    512,
-)  # bytes that come together; and entries of a row: the rest follows by itself
 
 
 @kernel
@@ -192,12 +189,10 @@ def _send_for_scalars(i, indptr, q, c, y, gaps, counts, left):
 
 
 @inner_kernel
-def _send_for(i, indptr, indices, values, step, K, alpha, room, lists, held, counts):
+def _send_for_example(i, indptr, indices, values, step, K, alpha, room, lists, held, counts):
     """Have the numbers of example i brought near. Given flat alpha (n · K), lists and held (n · room)."""
     first, last = np.int64(get(indptr, i)), np.int64(get(indptr, i + 1))
-    for t in range(first, min(last, first + LONGEST), LINE // 8):
-        prefetch(indices, t)
-        prefetch(values, t * step)
+    send_for(first, last, indices, values, step)
     if room == 0 or get(counts, i) <= 0:
         for k in range(i * K, (i + 1) * K, LINE // 8):
             prefetch(alpha, k)
@@ -247,7 +242,7 @@ def visit(
         if at + FAR < len(order):
             _send_for_scalars(np.int64(order[at + FAR]), indptr, q, c, y, gaps, counts, left)
         if at + AHEAD < len(order):
-            _send_for(
+            _send_for_example(
                 order[at + AHEAD], indptr, indices, values, step, K, flat_alpha, room, flat_lists, flat_held,
                 counts,
             )  # fmt: skip

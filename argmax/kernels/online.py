@@ -17,7 +17,8 @@ Rows are CSR (indptr, indices, values, step), or dense: then X (n, d) is not emp
 import numpy as np
 
 from .compile import kernel
-from .simd import L4, L8, add, exp_in_place, fma, gather, get, load, scatter, store, zeros
+from .simd import L4, L8, add, exp_in_place, fma, get, load, store, zeros
+from .sparse_rows import gather, scatter
 
 __all__ = ["descend", "perceive"]
 
@@ -47,7 +48,7 @@ def _dense_tile(x, d, W, P, c, row, LANES):
 
 @kernel
 def _dense_gather(x, W, P, row):
-    """row = Σ_j x_j W_j: ``simd.gather`` for a dense row x (d,)."""
+    """row = Σ_j x_j W_j: ``sparse_rows.gather`` for a dense row x (d,)."""
     d, c = len(x), 0
     if P == 1:
         s0, s1, s2, s3, j = row[0] * 0.0, row[0] * 0.0, row[0] * 0.0, row[0] * 0.0, 0

@@ -6,9 +6,9 @@ Conventions
     S, R   (R, m)   scores, residuals of the rows
     P      1 or a multiple of 4 (see ``layouts.padded``)
 
-One stored entry x_ij is one contiguous update of P numbers, in explicit vectors (``simd``). Dense products
-go by tiles whose sums stay in registers: six rows × 8 columns or, where 12 columns are left, four rows × 12,
-so that each number loaded is used at least four times.
+One stored entry x_ij is one contiguous update of P numbers (``sparse_rows``). Dense products go by tiles
+whose sums stay in registers: six rows × 8 columns or, where 12 columns are left, four rows × 12, so that each
+number loaded is used at least four times.
 
 ``step`` is 1, or 0 where the rows are indicators and ``values`` holds a single 1.
 """
@@ -16,7 +16,8 @@ so that each number loaded is used at least four times.
 import numpy as np
 
 from .compile import kernel
-from .simd import L4, L8, fma, gather, get, load, prefetch_far, scatter, store, zeros
+from .simd import L4, L8, fma, get, load, prefetch_far, store, zeros
+from .sparse_rows import gather, scatter, send_for
 
 __all__ = [
     "csr_adjoint",
@@ -37,6 +38,7 @@ AT_ONCE = (
 AHEAD = 12  # rows between those that are multiplied and those that are sent for
 LATER = 8  # of the next AT_ONCE, rows that are sent for by the adjoint of sixteen
 LINE = 8  # numbers of eight bytes that come together
+SOON = 8  # rows between the one whose entries are read and the one whose are sent for
 
 
 @kernel
@@ -72,10 +74,15 @@ def csr_adjoint_range(splits, begin, end, indices, values, step, R, G, low, high
     """G_j = Σ_i x_ij R_i for features low … high−1, the ranges begin … end−1 of ``engines.columns``.
 
     Given  splits (R, T + 1): row i has entries splits[i, begin] … splits[i, end] − 1 there; R (R, P).
+    Entries are sent for some rows before their turn: between those of one row and the next are others, so
+    that memory would be waited for at every row.
     """
     P, flat, row = G.shape[1], G.ravel(), np.zeros(G.shape[1], G.dtype)
     G[low:high] = 0.0
     for i in range(len(splits)):
+        if i + SOON < len(splits):
+            entries = np.int64(splits[i + SOON, begin]), np.int64(splits[i + SOON, end])
+            send_for(*entries, indices, values, step)
         first, last = splits[i, begin], splits[i, end]
         if first < last:
             for c in range(P):

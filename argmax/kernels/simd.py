@@ -14,7 +14,6 @@
     first_equal(a, scalar)    the first lane that equals the scalar
     exp(a)                    for values ≤ 0; below −700 (float32: −85) it stays where it is, −inf gives 0
     exp_in_place(flat)        exp of every element, vectorised
-    gather(…), scatter(…)     a sparse row times a table of weights, and back: all lanes of all labels
 
 ``LANES`` is a ``Lanes(24)``: the number is part of its *type*, so one source serves every width and is still
 found in the compile cache. Any number below 128 will do. Inside, a vector is held in parts whose widths are
@@ -55,7 +54,6 @@ __all__ = [
     "exp_in_place",
     "first_equal",
     "fma",
-    "gather",
     "get",
     "largest",
     "load",
@@ -66,7 +64,6 @@ __all__ = [
     "prefetch",
     "prefetch_far",
     "put",
-    "scatter",
     "store",
     "times",
     "total",
@@ -465,79 +462,6 @@ if config.DISABLE_JIT:  # the same words in plain NumPy, for coverage and for de
         return np.where(vector == -np.inf, 0.0, np.exp(np.where(vector < least, least, vector)))
 
     add, mul, divide, total, largest = np.add, np.multiply, np.divide, np.sum, np.max
-
-
-@inner_kernel
-def _gather_tile(indices, values, step, first, last, W, P, c, row, LANES):
-    even, odd = zeros(W, LANES), zeros(W, LANES)  # two sums: neither waits for the other
-    for t in range(first, last - 1, 2):
-        even = fma(get(values, t * step), load(W, np.int64(get(indices, t)) * P + c, LANES), even)
-        at = np.int64(get(indices, t + 1)) * P + c
-        odd = fma(get(values, (t + 1) * step), load(W, at, LANES), odd)
-    if (last - first) % 2:
-        t = last - 1
-        even = fma(get(values, t * step), load(W, np.int64(get(indices, t)) * P + c, LANES), even)
-    store(row, c, add(even, odd))
-
-
-@inner_kernel
-def gather(indices, values, step, first, last, W, P, row):
-    """row_c = Σ_t values_t · W[indices_t, c] for t = first … last−1. Given flat W (d, P). Filled row (P,).
-
-    Labels go in tiles of 16, the last of 24 … 4, whose sums stay in registers; P is 1 or a multiple of 4.
-    Few tiles are better than many: each reads the indices again.
-    """
-    c = 0
-    if P == 1:
-        total = row[0] * 0.0
-        for t in range(first, last):
-            total += get(values, t * step) * get(W, np.int64(get(indices, t)))
-        row[0] = total
-        c = 1
-    while P - c >= 28 or P - c == 16:
-        _gather_tile(indices, values, step, first, last, W, P, c, row, L16)
-        c += 16
-    if P - c == 24:
-        _gather_tile(indices, values, step, first, last, W, P, c, row, L24)
-    elif P - c == 20:
-        _gather_tile(indices, values, step, first, last, W, P, c, row, L20)
-    elif P - c == 12:
-        _gather_tile(indices, values, step, first, last, W, P, c, row, L12)
-    elif P - c == 8:
-        _gather_tile(indices, values, step, first, last, W, P, c, row, L8)
-    elif P - c == 4:
-        _gather_tile(indices, values, step, first, last, W, P, c, row, L4)
-
-
-@inner_kernel
-def _scatter_tile(indices, values, step, first, last, W, P, c, row, LANES):
-    residual = load(row, c, LANES)
-    for t in range(first, last):
-        at = np.int64(get(indices, t)) * P + c
-        store(W, at, fma(get(values, t * step), residual, load(W, at, LANES)))
-
-
-@inner_kernel
-def scatter(indices, values, step, first, last, W, P, row):
-    """W[indices_t, c] += values_t · row_c for t = first … last−1: the adjoint of ``gather``."""
-    c = 0
-    if P == 1:
-        for t in range(first, last):
-            W[np.int64(get(indices, t))] += get(values, t * step) * row[0]
-        c = 1
-    while P - c >= 28 or P - c == 16:
-        _scatter_tile(indices, values, step, first, last, W, P, c, row, L16)
-        c += 16
-    if P - c == 24:
-        _scatter_tile(indices, values, step, first, last, W, P, c, row, L24)
-    elif P - c == 20:
-        _scatter_tile(indices, values, step, first, last, W, P, c, row, L20)
-    elif P - c == 12:
-        _scatter_tile(indices, values, step, first, last, W, P, c, row, L12)
-    elif P - c == 8:
-        _scatter_tile(indices, values, step, first, last, W, P, c, row, L8)
-    elif P - c == 4:
-        _scatter_tile(indices, values, step, first, last, W, P, c, row, L4)
 
 
 @inner_kernel

@@ -16,6 +16,7 @@ from argmax.kernels import (
     products,
     quadratic,
     simd,
+    sparse_rows,
     structure,
     triangular,
     turns,
@@ -140,8 +141,8 @@ def test_gather_and_scatter(m, values):
     for i in (0, 1, 7):
         ends = int(indptr[i]), int(indptr[i + 1])
         row, W = rng.normal(size=P), rng.normal(size=9 * P)
-        same(simd.gather, naive.gather, indices, data, step, *ends, W, P, row)
-        same(simd.scatter, naive.scatter, indices, data, step, *ends, W, P, row)
+        same(sparse_rows.gather, naive.gather, indices, data, step, *ends, W, P, row)
+        same(sparse_rows.scatter, naive.scatter, indices, data, step, *ends, W, P, row)
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
