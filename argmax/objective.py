@@ -288,13 +288,16 @@ class Objective:
             curved = sums["hessian"] + 1e-9 * scale * np.eye(layout.columns)
             step = np.linalg.solve(curved, sums["gradient"])
             reach = max(reach / 8.0, 1.0) if size > before else reach
-            largest, before = float(abs(step).max()), size
+            # Newton's method squares what is left, and so the ratio of one step to the next.
+            ratio = size / before if before < np.inf else 1.0
+            largest, left, before = float(abs(step).max()), size * ratio**2, size
             if largest > reach:
                 step *= reach / largest
                 reach *= 2.0
             shift -= step
-            if size <= 1e-7 * scale and largest <= 1e-3 and not self.small:
-                break  # Newton's method squares what is left; the pass that follows looks at it
+            near = size <= 1e-7 * scale or left <= 1e-10 * scale
+            if near and largest <= 1e-3 and not self.small:
+                break  # the pass that follows looks at it
         moved = np.empty_like(w)
         self.sweep(lambda some: np.copyto(moved[some], w[some]))
         moved[layout.free] += shift

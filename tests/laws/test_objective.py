@@ -250,6 +250,16 @@ def test_settling_solves_for_the_free_entries(options):
     np.testing.assert_array_equal(objective.bound(point.w), objective.bound(w))
 
 
+@pytest.mark.parametrize("size", [0.01, 0.3, 3.0])
+def test_settling_many_rows_stops_in_time_and_not_too_early(size):
+    objective = problems.classes(n=8000, d=5, k=4)
+    assert not objective.small
+    layout = objective.problem.layout
+    point = objective.settled(random_w(layout, np.random.default_rng(3), size))
+    assert point.settled
+    assert np.abs(point.data_gradient[layout.free]).max() <= 1e-9 * objective.C * objective.weight
+
+
 @pytest.mark.parametrize("k", [2, 3])
 def test_settling_from_far_away_settles_or_promises_nothing(k):
     objective = problems.classes(k=k)
