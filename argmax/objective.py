@@ -194,6 +194,13 @@ class Objective:
         bounds = np.linspace(0, length, 1 + min(GROUPS, length)).astype(int)
         self.engine.share(lambda i: group(slice(*bounds[i : i + 2])), len(bounds) - 1)
 
+    def _copy(self, w: Floats) -> Floats:
+        if self.size <= RANGE:
+            return w.copy()
+        copy = np.empty_like(w)
+        self._shared(self.size, lambda some: np.copyto(copy[some], w[some]))
+        return copy
+
     def dot(self, a: Floats, b: Floats, penalised: bool = False) -> float:
         """⟨a, b⟩ over all weights, or over those that are penalised."""
         if self.size <= RANGE or not a.dtype == b.dtype == np.float64:
@@ -298,8 +305,7 @@ class Objective:
             near = size <= 1e-7 * scale or left <= 1e-10 * scale
             if near and largest <= 1e-3 and not self.small:
                 break  # the pass that follows looks at it
-        moved = np.empty_like(w)
-        self.sweep(lambda some: np.copyto(moved[some], w[some]))
+        moved = self._copy(w)
         moved[layout.free] += shift
         point = self.at(moved, stamp, shift, seldom)
         point.settled = float(abs(point.data_gradient[layout.free]).max()) <= 1e-8 * self.C * scale

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from typing import Any, final
 
@@ -176,13 +176,18 @@ class _Pool:
 
     def __init__(self, n: int) -> None:
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        names = [f"argmax-{i}" for i in range(n)]
-        self._threads = [threading.Thread(target=self._serve, name=name) for name in names]
-        for thread in self._threads:
-            thread.daemon = True  # a process may end, by an error, with a fit in the middle
-            thread.start()
+        # Daemons: a process may end, by an error, with a fit in the middle.
+        self._threads = [
+            threading.Thread(target=self._serve, name=f"argmax-{i}", args=(i,), daemon=True)
+            for i in range(n)
+        ]
+        self._threads[0].start()
 
-    def _serve(self) -> None:
+    def _serve(self, number: int) -> None:
+        # Each starts two others: one alone would take milliseconds for all, and keep everybody waiting.
+        for other in self._threads[2 * number + 1 : 2 * number + 3]:
+            with suppress(RuntimeError):  # the system has no more threads: fewer will do
+                other.start()
         while (job := self._jobs.get()) is not None:
             job()
             del job  # while this thread waits for the next one, nothing that it held shall stay
@@ -208,8 +213,9 @@ class _Pool:
     def close(self) -> None:
         for _ in self._threads:
             self._jobs.put(None)
-        for thread in self._threads:
-            thread.join()
+        for thread in self._threads:  # each was started, if at all, by one before it
+            if thread.ident is not None:
+                thread.join()
 
 
 # BLAS with one thread. Its own threads would compete with ours and change the order of sums. The

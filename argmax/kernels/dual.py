@@ -42,7 +42,7 @@ from .simd import (
 )
 from .sparse_rows import LINE, gather, scatter, send_for
 
-__all__ = ["FAR", "against_others", "class_sums", "sweep", "visit"]
+__all__ = ["FAR", "against_others", "begin", "class_sums", "sweep", "visit"]
 
 AHEAD = 2  # examples whose numbers are sent for before it is their turn
 FAR = -700.0  # a score, or the logarithm of a probability, that stands for none
@@ -74,6 +74,18 @@ def against_others(U, K, scale):
             here += away * away
         square += here
     return square
+
+
+@kernel
+def begin(confidence, y, mu, v):
+    """mu (n, K): the probability ``confidence`` for label y_i, all others alike; v = log mu."""
+    n, K = mu.shape
+    rest = (1.0 - confidence) / (K - 1)
+    log, log_rest = np.log(confidence), np.log(rest)
+    for i in range(n):
+        for k in range(K):
+            mu[i, k], v[i, k] = rest, log_rest
+        mu[i, y[i]], v[i, y[i]] = confidence, log
 
 
 @inner_kernel

@@ -11,16 +11,25 @@ only scores and steps travel: K numbers an example.
 
 import numpy as np
 
-from .compile import kernel
+from .compile import inner_kernel, kernel
 from .dealt import GROUP, gather_group, scatter_group, send_for_group
 from .dual import FAR, visit
 from .simd import L4, add, load, prefetch, put, store
-from .turns import LINE, arrive, done_own, next_own
+from .sparse_rows import LINE
+from .turns import LINE as APART
+from .turns import arrive, done_own, next_own
 
 __all__ = ["sweep_blocks"]
 
 AHEAD = 2  # groups whose entries are sent for before it is their turn
-EIGHT = 8  # numbers that come together
+
+
+@inner_kernel
+def _send_for_parts(parts, stride, T, at, P):
+    """Have the scores of one row, at … at + P − 1 in each of T parts, brought near."""
+    for z in range(T):
+        for k in range(at, at + P, LINE // parts.itemsize):
+            prefetch(parts, z * stride + k)
 
 
 @kernel
@@ -44,7 +53,7 @@ def sweep_blocks(
     flat_v, flat_mu, shift, n = v.ravel(), mu.ravel(), np.zeros(K), len(order)
     flat_parts, flat_moved = parts.ravel(), moved.ravel()
     T, some, stride = len(shifts), block // GROUP, parts.shape[1]
-    me = arrive(steps, pieces * LINE) % threads
+    me = arrive(steps, pieces * APART) % threads
     for stage in range(2 * -(-len(groups) // some) + 1):
         first = stage // 2 * some
         last = min(first + some, len(groups))
@@ -62,7 +71,7 @@ def sweep_blocks(
                 for slot in range(low * count // T, high * count // T):
                     place = groups[first + slot // GROUP] * GROUP + slot % GROUP
                     if place < n:
-                        for k in range(order[place] * K, (order[place] + 1) * K, EIGHT):
+                        for k in range(order[place] * K, (order[place] + 1) * K, LINE // v.itemsize):
                             prefetch(flat_v, k)
                             prefetch(flat_mu, k)
                 for g in range(max(first - some, 0), min(first, len(groups))):
@@ -86,6 +95,8 @@ def sweep_blocks(
                         if place >= n:
                             continue
                         i = order[place]
+                        if slot + 1 < count:  # those parts are in the caches of others
+                            _send_for_parts(flat_parts, stride, T, (slot + 1) * P, P)
                         for k in range(0, P, 4):
                             sums = load(flat_parts, slot * P + k, L4)
                             for z in range(1, T):

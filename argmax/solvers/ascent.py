@@ -32,7 +32,7 @@ from sklearn.utils import check_random_state
 from ..engines.columns import OWNERS
 from ..engines.dealt import Dealt, Hands, deal, hands
 from ..layouts import as_matrix, csr_arguments
-from ..objective import PIECE, Objective
+from ..objective import GROUPS, PIECE, Objective
 from ..records import Csr, Floats, Ints
 from .margin_rows import as_sparse
 from .report import Report, Values
@@ -197,9 +197,9 @@ class Ascent:
         return self._shared(piece, len(self.U))
 
     def _shared(self, piece: Callable[[slice], Any], features: int) -> list[Any]:
-        rows = max(PIECE // self.U.shape[1], 1)
+        count = min(GROUPS, -(-features * self.U.shape[1] // PIECE))
         return self.objective.engine.share(
-            lambda i: piece(slice(i * rows, min((i + 1) * rows, features))), -(-features // rows)
+            lambda i: piece(slice(features * i // count, features * (i + 1) // count)), count
         )
 
     def _start_intercept(self) -> Floats:
@@ -282,16 +282,16 @@ class _ShardAscent:
 
     def begin(self, confidence: float, k: int) -> None:
         """The true label with this probability, all others alike."""
-        n, rest, rows = len(self.c), (1.0 - confidence) / (k - 1), max(PIECE // k, 1)
+        from ..kernels import dual
+
+        n, count = len(self.c), min(GROUPS, -(-len(self.c) * k // PIECE))
         self.mu, self.v = np.empty((n, k)), np.empty((n, k))
 
         def fill(i: int) -> None:
-            some = slice(i * rows, min((i + 1) * rows, n))
-            own = np.arange(some.start, some.stop), self.labels[some]
-            self.mu[some], self.v[some] = rest, math.log(rest)
-            self.mu[own], self.v[own] = confidence, math.log(confidence)
+            some = slice(n * i // count, n * (i + 1) // count)
+            dual.begin(confidence, self.labels[some], self.mu[some], self.v[some])
 
-        self.engine.share(fill, -(-n // rows))
+        self.engine.share(fill, count)
 
     def class_sums(self, U: Floats) -> None:
         """U[j, y_i] += c_i x_ij."""

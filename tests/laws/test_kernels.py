@@ -443,6 +443,17 @@ def test_class_sums_and_their_contrasts(kind, values):
     assert found == pytest.approx(np.square(away).sum(), rel=1e-6)
 
 
+@pytest.mark.parametrize("K", [2, 3, 20])
+def test_where_dual_variables_begin(K):
+    y = np.arange(50) % K
+    mu, v = np.empty((50, K)), np.empty((50, K))
+    dual.begin(0.75, y, mu, v)
+    np.testing.assert_array_equal(mu[np.arange(50), y], 0.75)
+    np.testing.assert_allclose(mu.sum(axis=1), 1.0, rtol=1e-14)
+    assert len(np.unique(mu)) == 2
+    np.testing.assert_allclose(np.exp(v), mu, rtol=1e-14)
+
+
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_gap_a_sweep_returns_is_that_of_the_twin(k):
     """To second order in the moves of the rows before: with a small C they hardly move."""
