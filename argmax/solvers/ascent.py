@@ -382,11 +382,11 @@ class _ShardAscent:
 def _coherence(rows: Csr) -> float:
     """ρ of some of these rows: 1 where all are the same, 1 / n where they have nothing in common."""
     some = as_matrix(rows)[:: max(1, len(rows) // SAMPLE)]
-    square, v = float(some.multiply(some).sum()), some.T @ np.ones(some.shape[0])
-    length = 0.0
+    turned, square, length = some.T, float(some.data @ some.data), 0.0
+    v = turned @ np.ones(some.shape[0])
     for _ in range(ROUNDS):
         v = v / max(float(np.linalg.norm(v)), 1e-300)
-        v = some.T @ (some @ v)
+        v = turned @ (some @ v)
         length = float(np.linalg.norm(v))
     return length / max(square, 1e-300)
 
