@@ -15,10 +15,10 @@ from typing import Any, final
 import numpy as np
 
 from ..layouts import csr_arguments
-from ..records import Csr, Ints
+from ..records import Csr, Floats, Ints
 from .columns import OWNERS, Run, sampled
 
-__all__ = ["Dealt", "Hands", "deal", "hands"]
+__all__ = ["Dealt", "Hands", "deal", "hands", "owners_of"]
 
 SAMPLE = 2**16
 """Entries that are looked at to see which features are frequent."""
@@ -36,11 +36,19 @@ PIECES = 64
 @final
 @dataclass(frozen=True)
 class Hands:
-    """Who owns each feature, owner (d,), and where its weights are, place (d,), among ``size`` places."""
+    """Who owns each feature, owner (d,), and where its weights are, place (d,).
+
+    The places of owner r are edges[r] … edges[r+1] − 1.
+    """
 
     owner: Any
     place: Ints
-    size: int
+    edges: Ints
+
+    @property
+    def size(self) -> int:
+        """Places there are."""
+        return int(self.edges[-1])
 
 
 def hands(rows: Sequence[Csr]) -> Hands:
@@ -69,30 +77,68 @@ def hands(rows: Sequence[Csr]) -> Hands:
     place: Ints = np.empty(width, np.int32 if ends[-1] < 2**31 else np.int64)
     shift = np.append(0, ends[:-1]) - np.append(0, np.cumsum(sizes)[:-1])
     place[np.argsort(owner, kind="stable")] = np.arange(width) + np.repeat(shift, sizes)
-    return Hands(owner, place, int(ends[-1]))
+    return Hands(owner, place, np.append(0, ends))
 
 
 @final
 @dataclass(frozen=True)
 class Dealt:
-    """Rows in groups, as ``kernels.dealt`` reads them: group g has rows order[16 g], order[16 g + 1], …"""
+    """Rows in groups, as ``kernels.dealt`` reads them: group g has rows order[16 g], order[16 g + 1], …
 
+    ``rest`` is what rounding to float32 has taken from the values; None where nothing is rounded.
+    """
+
+    hands: Hands
     order: Ints
     groups: int
     starts: Ints
     indices: Ints
     values: Any
+    rest: Any
     step: int
 
     def arguments(self) -> tuple[Any, ...]:
         """order, starts, indices, values, step."""
         return self.order, self.starts, self.indices, self.values, self.step
 
+    def adjoint(self, residual: Floats, gradient: Floats, threads: int, run: Run) -> None:
+        """gradient (d, P) = Xᵀ residual, of all digits; P is a multiple of 4."""
+        from ..kernels import dealt
+
+        places, d = np.empty((self.hands.size, gradient.shape[1])), len(gradient)
+        ranges = owners_of(threads)
+
+        def piece(i: int) -> None:
+            dealt.adjoint(
+                *ranges[i], OWNERS, self.order, self.starts, self.indices, self.values, self.rest, self.step,
+                self.hands.edges, residual, places,
+            )  # fmt: skip
+
+        def gather(i: int) -> None:
+            some = slice(d * i // OWNERS, d * (i + 1) // OWNERS)
+            np.take(places, self.hands.place[some], axis=0, out=gradient[some], mode="clip")
+
+        run(piece, len(ranges))
+        run(gather, OWNERS)
+
+
+def owners_of(threads: int) -> list[tuple[int, int]]:
+    """Owners in pieces, one for each of so many threads, if as many fall to each.
+
+    >>> from argmax.engines.dealt import owners_of
+    >>> owners_of(2), len(owners_of(3))
+    ([(0, 8), (8, 16)], 16)
+    """
+    threads = min(threads, OWNERS)
+    pieces = threads if OWNERS % threads == 0 else OWNERS
+    return [(OWNERS * i // pieces, OWNERS * (i + 1) // pieces) for i in range(pieces)]
+
 
 def deal(rows: Csr, given: Hands, kind: Any, run: Run) -> Dealt:
     """The entries of these rows, each with its owner, in a random order of rows that is always the same.
 
-    Values are of this kind, float32 or float64: that of the weights they are multiplied with.
+    Values are of this kind, float32 or float64: that of the weights they are multiplied with when rows are
+    visited. What is lost of them is kept, for sums that need all digits.
 
     Rows often come sorted, by their label even; those of a group are visited together and ought to have
     little in common.
@@ -121,14 +167,15 @@ def deal(rows: Csr, given: Hands, kind: Any, run: Run) -> Dealt:
     places = np.empty(entries, given.place.dtype)
     numbers = np.empty(entries if step else 1, kind)
     numbers[:1] = values[:1]  # indicators are a single 1
+    rest = np.empty_like(numbers) if step and numbers.itemsize < values.itemsize else None
 
     def piece(i: int) -> None:
         first, last = groups * i // PIECES, groups * (i + 1) // PIECES
         if first < last:
             dealt.deal(
                 first, last, begins[first], order, indptr, indices, values, step, given.owner, given.place,
-                starts, places, numbers,
+                starts, places, numbers, rest,
             )  # fmt: skip
 
     run(piece, PIECES)
-    return Dealt(order, groups, starts, places, numbers, step)
+    return Dealt(given, order, groups, starts, places, numbers, rest, step)

@@ -14,6 +14,7 @@ from ..kernels import compiled
 from ..layouts import Layout, as_matrix, csr_arguments
 from ..records import Csr, Floats, Ints, Rows, Structures, Truth, aligned
 from .columns import Run, Splits, columns_on_disk, split
+from .dealt import Dealt
 from .files import Scratch
 from .reading import Reading
 from .slots import Slots
@@ -61,6 +62,8 @@ class Shard:
     ``part_starts`` says where the row parts begin in which losses and gradients are summed, and where the
     last one ends.
 
+    ``dealt`` are the rows as a solver has dealt them out to visit them; other passes may read them so, too.
+
     With ``reading`` the structures and the truth lie in files, and a block is read when it is opened;
     slots then wait in ``scratch`` from one task to the next.
 
@@ -94,6 +97,7 @@ class Shard:
         self.slots = Slots(scratch)
         self.lock = threading.Lock()
         self._transposed: Csr | None = None
+        self.dealt: Dealt | None = None
         self.groups = _groups(self.blocks, self.work)
         self._opened: dict[tuple[int, int], tuple[Structures, Truth, slice]] = {}
         self._made: dict[Any, Any] = {}

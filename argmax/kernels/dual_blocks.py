@@ -71,14 +71,18 @@ def sweep_blocks(
                 for slot in range(low * count // T, high * count // T):
                     place = groups[first + slot // GROUP] * GROUP + slot % GROUP
                     if place < n:
-                        for k in range(order[place] * K, (order[place] + 1) * K, LINE // v.itemsize):
+                        for k in range(
+                            order[place] * K, (order[place] + 1) * K, LINE // v.itemsize
+                        ):
                             prefetch(flat_v, k)
                             prefetch(flat_mu, k)
                 for g in range(max(first - some, 0), min(first, len(groups))):
                     base = (g - first + some) * GROUP * P
                     for r in range(low, high):
                         at = (groups[g] * T + r) * GROUP
-                        scatter_group(at, starts, indices, values, step, flat, P, flat_moved, base)
+                        scatter_group(
+                            at, starts, indices, values, None, step, flat, P, flat_moved, base
+                        )
                 for g in range(first, last):
                     for r in range(low, high):
                         if g + AHEAD < len(groups):

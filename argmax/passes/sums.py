@@ -263,9 +263,13 @@ def summed_by_columns(
     )  # not zeros: its pages are touched first by their owners, in parallel
     gradient[layout.features * layout.width :] = 0.0
     if seldom and isinstance(rows, Csr) and layout.compiled and not shard.on_disk:
+        table = layout.matrix(gradient)[: layout.features]
+        if shard.dealt is not None and layout.width > 1:
+            shard.dealt.adjoint(node, table, crew.n, crew.run)
+            return gradient
         splits = shard.splits(crew.run)
         if splits is not None:
-            _columns_of_rows(rows, splits, crew, node, layout.matrix(gradient)[: layout.features])
+            _columns_of_rows(rows, splits, crew, node, table)
             return gradient
     rows = shard.by_column(crew.run)
     ranges = shard.column_ranges(rows)

@@ -30,7 +30,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..engines.columns import OWNERS
-from ..engines.dealt import Dealt, Hands, deal, hands
+from ..engines.dealt import Dealt, Hands, deal, hands, owners_of
 from ..layouts import as_matrix, csr_arguments
 from ..objective import GROUPS, PIECE, Objective
 from ..records import Csr, Floats, Ints
@@ -170,7 +170,7 @@ class Ascent:
     def _deal(self, kind: Any) -> Hands:
         given = hands([data.rows for data in self.data])
         for data in self.data:
-            data.dealt = deal(data.rows, given, kind, self.objective.engine.share)
+            data.shard.dealt = deal(data.rows, given, kind, self.objective.engine.share)
         return given
 
     def _dealt(self, U: Floats) -> Floats:
@@ -190,7 +190,7 @@ class Ascent:
         self.U, self.hands = self._plain(), None
         self.block = 1
         for data in self.data:
-            data.dealt = None
+            data.shard.dealt = None
 
     def _by_ranges(self, piece: Callable[[slice], Any]) -> list[Any]:
         """``piece`` of consecutive ranges of U, side by side; the shape of U alone cuts them."""
@@ -259,12 +259,12 @@ class _ShardAscent:
     mu: Floats
 
     def __init__(self, shard: Any, objective: Objective) -> None:
-        self.engine = objective.engine
+        self.engine, self.shard = objective.engine, shard
         self.rows = as_sparse(shard.structures.rows, self.engine.share)
         self.labels, n = shard.truth.labels, len(shard)
         weight = np.ones(n) if shard.truth.weight is None else shard.truth.weight
         self.c, self.q = objective.C * weight, objective.norms(shard)
-        self.dealt: Dealt | None = None
+        shard.dealt = None
 
     def counts(self, k: int) -> Floats:
         """Σ c_i of each label."""
@@ -297,22 +297,16 @@ class _ShardAscent:
         """U[j, y_i] += c_i x_ij."""
         from ..kernels import dealt, dual
 
-        held = self.dealt
+        held = self.shard.dealt
         if held is None:
             dual.class_sums(*csr_arguments(self.rows), self.c, self.labels, U)
             return
-        arguments, pieces = (*held.arguments(), self.c, self.labels, U), self._pieces()
+        ranges = owners_of(self.engine.at_hand)
 
         def some(i: int) -> None:
-            low, high = OWNERS * i // pieces, OWNERS * (i + 1) // pieces
-            dealt.class_sums(low, high, OWNERS, *arguments)
+            dealt.class_sums(*ranges[i], OWNERS, *held.arguments(), self.c, self.labels, U)
 
-        self.engine.share(some, pieces)
-
-    def _pieces(self) -> int:
-        """In how many pieces owners are taken: one for each thread, if as many owners fall to each."""
-        threads = min(self.engine.at_hand, OWNERS)
-        return threads if OWNERS % threads == 0 else OWNERS
+        self.engine.share(some, len(ranges))
 
     def add_to(self, U: Floats, h: Floats, scale: float) -> None:
         """U += Σ c_i x_i (y_i − μ_i)ᵀ, h likewise; features as the layout has them."""
@@ -325,8 +319,8 @@ class _ShardAscent:
     def sweep(self, ascent: Ascent, report: Report) -> float:
         """Every example once; returns what they add to the gap."""
         each = max(self.rows.entries * ascent.U.shape[1] // max(len(self.c), 1), 1)
-        if self.dealt is not None:
-            return self._by_blocks(self.dealt, ascent, report, each)
+        if self.shard.dealt is not None:
+            return self._by_blocks(self.shard.dealt, ascent, report, each)
         from ..kernels import dual
 
         order = ascent.rng.permutation(len(self.c)).astype(np.int64)
@@ -360,8 +354,8 @@ class _ShardAscent:
         from ..kernels import dual_blocks, turns
         from ..kernels.dealt import GROUP
 
-        U, block, pieces = ascent.U, ascent.block, self._pieces()
-        threads = min(self.engine.at_hand, OWNERS)
+        U, block, threads = ascent.U, ascent.block, min(self.engine.at_hand, OWNERS)
+        pieces = len(owners_of(threads))
         steps = np.zeros(turns.steps_shape(pieces), np.int64)
         gaps = np.zeros(len(groups) * GROUP)
         # A little more, for else the scores of one example by all owners fall to the same lines of a cache.

@@ -238,6 +238,22 @@ def test_a_gap_that_grows_makes_blocks_smaller_and_ends_them(monkeypatch):
     assert single_visits
 
 
+@pytest.mark.parametrize("k", [2, 5])
+def test_a_look_reads_rows_as_they_are_dealt_and_sees_the_same(k, monkeypatch):
+    monkeypatch.setattr("argmax.engines.shards.BLOCK_WORK", (500, 8000))
+    monkeypatch.setattr("argmax.engines.shards.PART_BYTES", 1)  # owners of columns
+    F = problems.classes("csr", 90, 30, k, compiled=True, weighted=True)
+    w = problems.random_w(F.problem.full, np.random.default_rng(0))
+    (shard,) = F.shards
+    assert shard.by_columns
+    calls, plain_look = count(monkeypatch, dealt_kernels, "adjoint"), F.settled(w, seldom=True)
+    shard.dealt = deal(shard.structures.rows, hands([shard.structures.rows]), np.float32, in_turn)
+    look = F.settled(w, seldom=True)
+    assert len(calls) == (k > 2)  # two classes have one column, which is not worth it
+    assert look.value == plain_look.value
+    np.testing.assert_allclose(look.gradient, plain_look.gradient, atol=1e-12)
+
+
 def test_dense_rows_are_not_dealt(monkeypatch):
     X, y = text()
     dealt = count(monkeypatch, ascents, "deal")

@@ -131,3 +131,34 @@ def test_any_number_of_threads_deals_the_same():
             found.append(deal(rows, given, float, crew.run))
     for one, other in zip(found[0].arguments(), found[1].arguments(), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("kind", ["csr", "indicators"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("P", [4, 8, 12, 16, 20, 24, 28, 44])
+def test_the_adjoint_has_all_digits_whatever_visits_read(kind, dtype, P):
+    rng = np.random.default_rng(P)
+    rows = make_rows(kind, rng, 70, 30)
+    dealt, residual = deal(rows, hands([rows]), dtype, in_turn), rng.normal(size=(70, P))
+    gradient = np.full((30, P), np.nan)
+    dealt.adjoint(residual, gradient, 1, in_turn)
+    np.testing.assert_allclose(gradient, plain(rows).T @ residual, atol=1e-13)
+
+
+def test_values_that_were_given_in_single_precision_have_no_rest():
+    rows = make_rows("csr", np.random.default_rng(0), 30, 8)
+    single = Csr(rows.indptr, rows.indices, rows.values.astype(np.float32), rows.width)
+    assert deal(rows, hands([rows]), np.float32, in_turn).rest.any()
+    assert deal(single, hands([single]), np.float32, in_turn).rest is None
+
+
+@pytest.mark.parametrize("threads", [2, 3, 7, 16])
+def test_any_number_of_threads_adds_the_same(threads):
+    rows = text()
+    dealt = deal(rows, hands([rows]), np.float32, in_turn)
+    residual = np.random.default_rng(0).normal(size=(len(rows), 8))
+    one, many = np.empty((rows.width, 8)), np.empty((rows.width, 8))
+    dealt.adjoint(residual, one, 1, in_turn)
+    with Threads(threads).open() as crew:
+        dealt.adjoint(residual, many, threads, crew.run)
+    assert one.tobytes() == many.tobytes()
