@@ -43,7 +43,7 @@ def sweep_blocks(
 
     Given  rows as in ``dealt``; q, c, scale, B, b as in ``dual.sweep``; block, a multiple of GROUP.
     Filled U (places, P), h (K,), v = log μ and mu (n, K), by row; gaps (len(groups) · GROUP,), what ``sweep``
-           adds up. Between stages: parts (T, block · P or more), moved (block, P), shifts (T, K).
+           adds up. Between stages: parts (T, block · P or more), moved (block, P), shifts (T, K or more).
     """
     K, P, flat, row = mu.shape[1], U.shape[1], U.ravel(), np.zeros(U.shape[1], U.dtype)
     Z = -(-K // 4) * 4

@@ -32,6 +32,7 @@ from sklearn.utils import check_random_state
 from ..engines.columns import OWNERS
 from ..engines.dealt import Dealt, Hands, deal, hands, owners_of
 from ..layouts import as_matrix, csr_arguments
+from ..memory import cache_aligned
 from ..objective import GROUPS, PIECE, Objective
 from ..records import Csr, Floats, Ints
 from .margin_rows import as_sparse
@@ -357,10 +358,15 @@ class _ShardAscent:
         U, block, threads = ascent.U, ascent.block, min(self.engine.at_hand, OWNERS)
         pieces = len(owners_of(threads))
         steps = np.zeros(turns.steps_shape(pieces), np.int64)
-        gaps = np.zeros(len(groups) * GROUP)
+        # Lines of the cache that two write to would travel: what is one thread's begins with a line.
+        gaps, moved = (
+            cache_aligned((len(groups) * GROUP,)),
+            cache_aligned((block, U.shape[1]), U.dtype),
+        )
+        gaps[:], moved[:] = 0.0, 0.0
         # A little more, for else the scores of one example by all owners fall to the same lines of a cache.
-        parts = np.empty((OWNERS, block * U.shape[1] + 16), U.dtype)
-        moved, shifts = np.zeros((block, U.shape[1]), U.dtype), np.zeros((OWNERS, len(ascent.h)))
+        parts = cache_aligned((OWNERS, block * U.shape[1] + GROUP), U.dtype)
+        shifts = cache_aligned((OWNERS, -(-len(ascent.h) // GROUP) * GROUP))
 
         def work(_: bool) -> bool:
             dual_blocks.sweep_blocks(
