@@ -292,7 +292,9 @@ READING = "reading the dense rows"
 
 def _arithmetic(shrink: int) -> Work:
     """Multiply-adds that need no memory, as many at a time as a core can do."""
-    return Work(ARITHMETIC, None, _pieces(lambda i: _multiply_adds(1_600_000 // shrink, np.ones(64))))
+    return Work(
+        ARITHMETIC, None, _pieces(lambda i: _multiply_adds(1_600_000 // shrink, np.ones(64)))
+    )
 
 
 def _reading(source: Synthetic) -> Work:
