@@ -77,15 +77,18 @@ class Newton(Solver):
         if not slope < 0.0:
             return None
         trial = objective.at(point.w + direction)
-        if trial.value <= point.value + 1e-4 * slope:
+        if trial.value <= point.value + 1e-4 * slope or _nearer(trial, point):
             return trial
         step = search(point.line(direction), point.value, slope, 0.5)
         if step > 0.0:
             trial = objective.at(point.w + step * direction)
-        # At the end values agree to rounding; the gradient still tells which point is better.
-        level = trial.value <= point.value + 1e-13 * abs(point.value)
-        better = level and abs(trial.gradient).max() < abs(point.gradient).max()
-        return trial if trial.value < point.value or better else None
+        return trial if trial.value < point.value or _nearer(trial, point) else None
+
+
+def _nearer(trial: Point, point: Point) -> bool:
+    """At the end values agree to rounding; the gradient still tells which point is better."""
+    level = trial.value <= point.value + 1e-13 * abs(point.value)
+    return bool(level and abs(trial.gradient).max() < abs(point.gradient).max())
 
 
 def full_hessian(objective: Objective, point: Point) -> Floats:
