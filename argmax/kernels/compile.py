@@ -18,7 +18,7 @@ from pathlib import Path
 
 import llvmlite
 import numba
-from numba import njit
+from numba import njit, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.runtime import rtsys
 
@@ -118,7 +118,27 @@ def inner_kernel(function):
 
 
 def _compiled(function, **options):
-    dispatcher = njit(nogil=True, fastmath={"contract"}, error_model="numpy", **options)(function)
-    if _FOLDER is not None and hasattr(dispatcher, "py_func"):  # not under NUMBA_DISABLE_JIT
+    # Nobody takes the address of a kernel, so none is wrapped for that.
+    common = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
+    dispatcher = njit(**common, no_cfunc_wrapper=True, **options)(function)
+    if not hasattr(dispatcher, "py_func"):  # under NUMBA_DISABLE_JIT
+        return dispatcher
+    if _FOLDER is not None:
         dispatcher._cache = _Cache(dispatcher.py_func)
+    dispatcher.get_call_template = _for_any_number(dispatcher.get_call_template)
     return dispatcher
+
+
+def _for_any_number(get_call_template):
+    """What Numba asks before one kernel calls another, for numbers instead of this number.
+
+    A counter that begins with 0 is the literal 0 until Numba has seen that it counts: kernels called with it
+    would be compiled twice, the first time in vain, and with them all that they call: a quarter of what a
+    first dense fit compiled.
+    """
+
+    def asked(args, kws):
+        plain = {name: types.unliteral(kind) for name, kind in kws.items()}
+        return get_call_template(tuple(types.unliteral(kind) for kind in args), plain)
+
+    return asked

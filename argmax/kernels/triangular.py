@@ -4,9 +4,11 @@ LAPACK is made for many right-hand sides, and keeps the interpreter's lock meanw
 """
 
 from .compile import inner_kernel, kernel
-from .simd import L4, L8, L16, L24, add, fma, get, load, store, times, zeros
+from .simd import L4, L8, L12, L16, L24, add, fma, get, load, store, times, zeros
 
 __all__ = ["solve"]
+
+WIDTHS = L24, L16, L12, L8, L4
 
 
 @inner_kernel
@@ -18,7 +20,7 @@ def _forward(L, n, i, known, B, P, c, taken, LANES):
     store(B, i * P + c, times(1.0 / get(L, i * n + i), left))
 
 
-@inner_kernel
+@kernel
 def _solve_tile(L, n, B, P, c, LANES):
     """Columns c, c + 1, … of B ← (L Lᵀ)⁻¹ B. Given flat L (n, n) and B (n, P).
 
@@ -60,23 +62,14 @@ def _backward(L, n, i, first, B, P, c, LANES):
         store(B, j * P + c, fma(-get(L, i * n + j), x, load(B, j * P + c, LANES)))
 
 
-@kernel
 def solve(L, B):
     """B ← (L Lᵀ)⁻¹ B. Given L (n, n), lower triangular (what is above is not read), of the dtype of B (n, P).
 
-    P is a multiple of 4.
+    P is a multiple of 4. No kernel, for it would be compiled with tiles of every width; one or two are used.
     """
-    n, P, c = len(L), B.shape[1], 0
-    flat, sides = L.ravel(), B.ravel()
-    while P - c >= 24:
-        _solve_tile(flat, n, sides, P, c, L24)
-        c += 24
-    while P - c >= 16:
-        _solve_tile(flat, n, sides, P, c, L16)
-        c += 16
-    while P - c >= 8:
-        _solve_tile(flat, n, sides, P, c, L8)
-        c += 8
-    while P - c >= 4:
-        _solve_tile(flat, n, sides, P, c, L4)
-        c += 4
+    (n, P), c = B.shape, 0
+    flat, sides = L.ravel(), B.reshape(-1)
+    for LANES in WIDTHS:
+        while P - c >= len(LANES):
+            _solve_tile(flat, n, sides, P, c, LANES)
+            c += len(LANES)

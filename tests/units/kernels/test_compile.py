@@ -19,6 +19,25 @@ def test_the_folder_is_made_private_and_named_by_sources_and_versions(tmp_path, 
     assert list(folder.iterdir()) == []
 
 
+@compiler.inner_kernel
+def _next(at):
+    return at + 1
+
+
+@compiler.kernel
+def _count(last):
+    at = 0
+    while at < last:
+        at = _next(at)
+    return at
+
+
+def test_a_kernel_called_with_a_counter_is_compiled_once():
+    """Numba takes a counter for the literal that it begins with, until it has seen the loop."""
+    assert _count(5) == 5
+    assert [str(kinds) for kinds in getattr(_next, "signatures", ["(int64,)"])] == ["(int64,)"]
+
+
 def test_another_version_means_another_folder(monkeypatch):
     before = compiler._fingerprint()
     monkeypatch.setattr(compiler.numba, "__version__", "0.0.0")
