@@ -41,12 +41,19 @@ class Crew(Protocol):
         """[piece(0), …, piece(count − 1)], computed in any order, returned in this one."""
         ...
 
-    def together(self, work: Callable[[bool], bool], most: int, room: Room | None = None) -> None:
+    def together(
+        self,
+        work: Callable[[bool], bool],
+        most: int,
+        room: Room | None = None,
+        counts: Sequence[Ints] = (),
+    ) -> None:
         """Have all threads, ``most`` at most, call ``work`` as long as it says True.
 
         It is a kernel inside which they take turns (``kernels.turns``). The calling thread, which alone gives
         True, is not to say False before all is done; nobody waits for the others to come back. If some have
-        stayed in a ``room`` of the kernel since the last time, fewer are called.
+        stayed in a ``room`` of the kernel since the last time, fewer are called. ``counts`` are the turns
+        that they wait for in there: if one of them fails, the others shall not wait for what he had in hand.
         """
         ...
 
@@ -81,7 +88,13 @@ class Engine(ABC):
         """[piece(0), …, piece(count − 1)] in this process: arithmetic on weights, not on examples."""
         return [piece(i) for i in range(count)]
 
-    def together(self, work: Callable[[bool], bool], most: int) -> None:
+    def together(
+        self,
+        work: Callable[[bool], bool],
+        most: int,
+        room: Room | None = None,
+        counts: Sequence[Ints] = (),
+    ) -> None:
         """``Crew.together`` in this process, as ``share``."""
         while work(True):
             pass

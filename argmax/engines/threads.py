@@ -108,7 +108,13 @@ class Threads(Engine):
     def share(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         return self.run(piece, count)
 
-    def together(self, work: Callable[[bool], bool], most: int, room: Room | None = None) -> None:
+    def together(
+        self,
+        work: Callable[[bool], bool],
+        most: int,
+        room: Room | None = None,
+        counts: Sequence[Ints] = (),
+    ) -> None:
         """``Crew.together``."""
         if self._pool is None or most == 1:
             while work(True):
@@ -122,16 +128,19 @@ class Threads(Engine):
                     pass
             except BaseException as error:
                 errors.append(error)
+                _abandon(counts)
 
         if room is None or room is not self._room:
             self._ring(room)
         there = 0 if room is None else room.inside
         helped = self._pool.start(help_out, min(self.n, most) - 1 - there)
         try:
-            while work(True):
-                if errors:  # what somebody had in hand will never be done
-                    raise errors[0]
+            while work(True) and not errors:
+                pass
+            if errors:  # what somebody had in hand will never be done
+                raise errors[0]
         except BaseException:
+            _abandon(counts)
             self._ring(None)
             helped()  # they still write to memory that is about to be used again
             while room is not None and room.inside:
@@ -158,6 +167,15 @@ class Threads(Engine):
             result = task(shard, _Followed(self, following) if following else self, *arguments)
             shard.rest()
             yield result
+
+
+ABANDONED = 2**62
+"""More than any count of ``kernels.turns`` comes to: nobody waits any longer, and nobody gets a piece."""
+
+
+def _abandon(counts: Sequence[Ints]) -> None:
+    for count in counts:
+        count.fill(ABANDONED)
 
 
 @final

@@ -3,6 +3,8 @@
 LAPACK is made for many right-hand sides, and keeps the interpreter's lock meanwhile.
 """
 
+from typing import Any
+
 from .compile import inner_kernel, kernel
 from .simd import L4, L8, L12, L16, L24, add, fma, get, load, store, times, zeros
 
@@ -62,10 +64,11 @@ def _backward(L, n, i, first, B, P, c, LANES):
         store(B, j * P + c, fma(-get(L, i * n + j), x, load(B, j * P + c, LANES)))
 
 
-def solve(L, B):
+def solve(L: Any, B: Any) -> None:
     """B ← (L Lᵀ)⁻¹ B. Given L (n, n), lower triangular (what is above is not read), of the dtype of B (n, P).
 
-    P is a multiple of 4. No kernel, for it would be compiled with tiles of every width; one or two are used.
+    Both lie in memory row by row; P is a multiple of 4. This is no kernel: one would be compiled with tiles
+    of every width, of which one or two are used.
     """
     (n, P), c = B.shape, 0
     flat, sides = L.ravel(), B.reshape(-1)

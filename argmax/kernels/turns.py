@@ -31,6 +31,9 @@ others only if he does not come. Of n threads, number ``me`` (0 … n−1) owns 
     arrive(counts, at)                          of those who meet at a place, how many were there before
     enter(lock), leave(lock)                    one at a time in between; a lock is like ``turns``
 
+If somebody fails with a piece in hand, whoever learns of it fills ``turns`` or ``steps`` with a number beyond
+all counts (``engines.threads``): then all waits end, and there are no pieces left.
+
 A wait is a few microseconds where every thread has a core, and is spent looking; after that the core is
 offered to others.
 """

@@ -123,8 +123,9 @@ def _add_gram(
     pieces, chunks = count * (count + 1) // 2, -(-len(sample) // gram.ROWS)
     copied = np.zeros((count, gram.ROWS, int(np.diff(edges).max())), total.dtype)
     most = shard.at_once(2 * pieces * chunks, len(sample) * side * side)
-    given = (np.zeros(turns.SHAPE, np.int64), sample, c, edges, copied, total)
-    crew.together(lambda leads: bool(gram.tiles(leads, most, *given)), pieces)
+    counts = np.zeros(turns.SHAPE, np.int64)
+    given = (counts, sample, c, edges, copied, total)
+    crew.together(lambda leads: bool(gram.tiles(leads, most, *given)), pieces, counts=[counts])
 
 
 def hessian(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:

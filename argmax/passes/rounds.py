@@ -70,6 +70,7 @@ class Round:
         self.ready, self.values = np.zeros(1, np.int64), np.zeros(self.parts)
         self.tables = np.zeros((tables_needed(crew.n, self.parts), shard.layout.size))
         self.book = np.zeros((partial_sums.ROWS, max(turns.SHAPE, self.parts + 1)), np.int64)
+        self.turns = self.book[partial_sums.TURNS]
         self._places = self.book[partial_sums.PLACES]
         rows, truth = shard.structures.rows, shard.truth
         given = csr_arguments(rows) if isinstance(rows, Csr) else (rows,)
@@ -122,7 +123,8 @@ class Relay:
     def __call__(self, crew: Crew, weights: Weights, ready: bool) -> list[Sums]:
         for one in self.rounds:
             one.begin(weights, ready)
-        crew.together(self._work, sum(one.parts for one in self.rounds), self)
+        parts, counts = sum(one.parts for one in self.rounds), [one.turns for one in self.rounds]
+        crew.together(self._work, parts, self, counts)
         return [one.sums() for one in self.rounds]
 
     def _work(self, leads: bool) -> bool:

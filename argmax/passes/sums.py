@@ -104,9 +104,9 @@ def fill_scores(shard: Shard, crew: Crew, layout: Full, w: Floats, node: Floats)
         W = cache_aligned(weights.W.shape, weights.W.dtype)
         W[:] = weights.W
         kernel, given = fused.dense_scores_parts, (rows, W)
-    given = np.zeros(turns.SHAPE, np.int64), shard.part_starts, *given, weights.b, node
-    most = shard.at_once(shard.parts)
-    crew.together(lambda leads: bool(kernel(leads, most, *given)), shard.parts)
+    counts, most = np.zeros(turns.SHAPE, np.int64), shard.at_once(shard.parts)
+    given = counts, shard.part_starts, *given, weights.b, node
+    crew.together(lambda leads: bool(kernel(leads, most, *given)), shard.parts, counts=[counts])
 
 
 def adjoint(
@@ -243,11 +243,12 @@ def column_sums(
     table[d:] = 0.0
     rows = shard.structures.rows
     assert isinstance(rows, Csr)
+    counts = np.zeros(turns.SHAPE, np.int64)
     arguments = (
-        shard.at_once(2 * parts), np.zeros(turns.SHAPE, np.int64), shard.part_starts, bounds,
+        shard.at_once(2 * parts), counts, shard.part_starts, bounds,
         *csr_arguments(rows), *csr_arguments(columns)[:3], *given, residual, table[:d], biases,
     )  # fmt: skip
-    crew.together(lambda leads: kernel(leads, *arguments), parts)
+    crew.together(lambda leads: kernel(leads, *arguments), parts, counts=[counts])
     if layout.intercept:
         table[d, : layout.columns] += sum(biases)
     return gradient

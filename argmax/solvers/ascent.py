@@ -375,7 +375,7 @@ class _ShardAscent:
             )  # fmt: skip
             return False
 
-        self.engine.together(work, threads)
+        self.engine.together(work, threads, counts=[steps])
         return float(gaps.sum())
 
 

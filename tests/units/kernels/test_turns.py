@@ -1,5 +1,8 @@
 """Turns: every piece once, no stage before the one before it, whoever comes and however many."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 
@@ -114,3 +117,43 @@ def test_whoever_comes_when_all_is_done_finds_nothing():
     for me in range(3):
         add_up_own(steps, PIECES, 3, me, STAGES, table)
     np.testing.assert_array_equal(table, expected())
+
+
+@kernel
+def take(counts):
+    return turns.next_piece(counts, PIECES, STAGES)
+
+
+@kernel
+def take_own(steps):
+    return turns.next_own(steps, PIECES, 3, 0, 0)
+
+
+@pytest.mark.parametrize("owned", [False, True])
+@pytest.mark.parametrize("leads", [False, True])
+def test_nobody_waits_for_what_a_thread_that_failed_had_in_hand(owned, leads):
+    """A piece is taken and never done, so that without help all others would wait for ever."""
+    counts = np.zeros(turns.steps_shape(PIECES) if owned else turns.SHAPE, np.int64)
+    table, failed = np.zeros((STAGES + 1, PIECES), np.int64), threading.Lock()
+    taken = threading.Event()
+
+    def work(mine):
+        if mine is leads and failed.acquire(blocking=False):
+            assert (take_own if owned else take)(counts) >= 0
+            taken.set()
+            time.sleep(0.05)  # until the others wait
+            raise MemoryError("no room")
+        assert taken.wait(30)
+        if owned:
+            return bool(add_up_own(counts, PIECES, 3, 1 + mine, STAGES, table))
+        return bool(add_up(mine, counts, PIECES, STAGES, table, 10**6))
+
+    def fit():
+        engine = Threads(3)
+        with engine.open(), pytest.raises(MemoryError, match="no room"):
+            engine.together(work, 3, counts=[counts])
+        ended.set()
+
+    ended = threading.Event()
+    threading.Thread(target=fit, daemon=True).start()  # if they do wait, the test shall not
+    assert ended.wait(60)
