@@ -29,6 +29,7 @@ import numpy as np
 
 from . import passes, surveys
 from .engines import Engine, Shard, Stamp
+from .engines.joining import joined
 from .passes import Problem
 from .records import Floats
 
@@ -79,6 +80,7 @@ class Objective:
         self.problem, self.shards, self.engine = problem, shards, engine
         self.C, self.l1, self.l2 = C, l1, l2
         self._zero: float | None = None
+        self._whole: Shard | None = None
         self._counts: Any = None
         self.latest: Any = None  # the stamp of the last point that was computed from its w alone
 
@@ -121,6 +123,13 @@ class Objective:
     def random_access(self) -> bool:
         """Whether solvers may visit single examples in any order."""
         return self.engine.random_access and not self.shards[0].on_disk
+
+    @property
+    def whole(self) -> Shard:
+        """All examples as one shard, for solvers with ``random_access`` that visit them one by one."""
+        if self._whole is None:
+            self._whole = joined(self.shards)
+        return self._whole
 
     @property
     def small(self) -> bool:

@@ -7,7 +7,6 @@ occur, so that owners have as many entries each, and also as many features.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapreplace
 from typing import Any, final
@@ -51,18 +50,18 @@ class Hands:
         return int(self.edges[-1])
 
 
-def hands(rows: Sequence[Csr]) -> Hands:
+def hands(rows: Csr) -> Hands:
     """Features dealt out to OWNERS; the rows alone decide how.
 
     >>> import numpy as np
     >>> from argmax.engines.dealt import hands
     >>> from argmax.records import Csr
-    >>> dealt = hands([Csr(np.array([0, 3, 5]), np.array([0, 1, 2, 0, 1]), None, 3)])
+    >>> dealt = hands(Csr(np.array([0, 3, 5]), np.array([0, 1, 2, 0, 1]), None, 3))
     >>> dealt.owner, dealt.place
     (array([0, 1, 2], dtype=uint8), array([ 0, 16, 32], dtype=int32))
     """
-    width = rows[0].width
-    counts = np.bincount(np.concatenate([sampled(part, SAMPLE) for part in rows]), minlength=width)
+    width = rows.width
+    counts = np.bincount(sampled(rows, SAMPLE), minlength=width)
     owner = (np.arange(width) % OWNERS).astype(np.uint8)
     at_least = np.cumsum(np.bincount(counts)[::-1])[::-1]  # features seen so often, or more often
     frequent = np.flatnonzero(counts >= np.searchsorted(-at_least, -FREQUENT))
@@ -148,7 +147,7 @@ def deal(rows: Csr, given: Hands, kind: Any, run: Run) -> Dealt:
     >>> from argmax.records import Csr
     >>> rows = Csr(np.array([0, 3, 5]), np.array([0, 1, 2, 0, 1]), None, 3)
     >>> dealt = deal(
-    ...     rows, hands([rows]), float, lambda piece, count: [piece(i) for i in range(count)]
+    ...     rows, hands(rows), float, lambda piece, count: [piece(i) for i in range(count)]
     ... )
     >>> dealt.order, dealt.starts[:4], dealt.indices
     (array([0, 1]), array([0, 1, 2, 2], dtype=int32), array([ 0,  0, 16, 16, 32], dtype=int32))

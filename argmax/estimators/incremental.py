@@ -18,6 +18,7 @@ import numpy as np
 
 from .. import checks, passes, solvers
 from ..engines import Held, Shard
+from ..engines.joining import joined
 from ..engines.reading import chosen
 from ..errors import InvalidInput, NumericalFailure, Unsupported
 from ..layouts import Full
@@ -158,7 +159,7 @@ def _steps(
 ) -> Steps:
     """Where the calls before ended, laid out for the classes and features known by now."""
     layout, steps = problem.full, estimator._walk
-    walk = RowWalk(shards, problem, np.zeros(layout.size), average)
+    walk = RowWalk(joined(shards), problem, np.zeros(layout.size), average)
     n = len(walk)
     if steps is None and not hasattr(estimator, "coef_"):
         return Steps(walk, n, None, [])

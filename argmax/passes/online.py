@@ -2,15 +2,13 @@
 
     RowWalk   a w that changes after every row: ``perceive`` learns from mistakes, ``descend`` from gradients
 
-Serial by nature, and in the memory of this process. Rows are visited in the order given; where there are
-several shards, one shard after another. Small problems, and losses that no kernel knows, take plain NumPy
-steps.
+Serial by nature, and in the memory of this process. Rows are visited in the order given. Small problems, and
+losses that no kernel knows, take plain NumPy steps.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, final
 
@@ -37,16 +35,14 @@ VISIT = 100
 class RowWalk:
     """Weights on the way, and what their average takes.
 
-    Given the shards and the problem, w to start with, and whether to average. W (d, P) and b (m,) are the
+    Given a shard and the problem, w to start with, and whether to average. W (d, P) and b (m,) are the
     weights divided by ``scale``; the mean of all w since the last ``restart`` is (clock · W − late) / count.
     With the schedule "inverse" step t counts t times, elsewhere once.
     """
 
-    def __init__(
-        self, shards: Sequence[Shard], problem: Problem, w: Floats, average: bool = True
-    ) -> None:
+    def __init__(self, shard: Shard, problem: Problem, w: Floats, average: bool = True) -> None:
         layout = problem.full
-        self.shards, self.problem, self.layout, self.average = shards, problem, layout, average
+        self.shard, self.problem, self.layout, self.average = shard, problem, layout, average
         self.schedule = "calibrated"
         self.compiled = layout.compiled
         self.W, self.b = self._parts(w)
@@ -60,7 +56,7 @@ class RowWalk:
         return table[:d].copy(), table[d, :m].copy() if layout.intercept else np.zeros(0)
 
     def __len__(self) -> int:
-        return sum(map(len, self.shards))
+        return len(self.shard)
 
     def _fast(self) -> bool:
         """Whether kernels are worth it: large problems from the start, small ones that go on and on later."""
@@ -82,8 +78,8 @@ class RowWalk:
         return other
 
     def sample(self, size: int, rng: np.random.Generator) -> RowWalk:
-        """Another one at the same place over some rows of the first shard, with the features they have."""
-        shard, layout = self.shards[0], self.layout
+        """Another one at the same place over some of the rows, with the features they have."""
+        shard, layout = self.shard, self.layout
         used = np.zeros(len(shard), bool)
         used[rng.permutation(len(shard))[:size]] = True
         rows, W = chosen(shard.structures.rows, used), self.W
@@ -94,9 +90,9 @@ class RowWalk:
         given = shard.truth
         weight, prices = (None if a is None else a[used] for a in (given.weight, given.prices))
         truth = Truth(given.labels[used], weight, given.cost, prices=prices)
-        shards = [Shard(Structures(rows), truth, layout)]
         problem = replace(self.problem, layout=layout)
-        other = RowWalk(shards, problem, np.zeros(layout.size), average=False)
+        some = Shard(Structures(rows), truth, layout)
+        other = RowWalk(some, problem, np.zeros(layout.size), average=False)
         other.W[:], other.b[:] = W, self.b
         other.schedule, other.scale, other.steps = self.schedule, self.scale, self.steps
         return other
@@ -140,8 +136,8 @@ class RowWalk:
 
     def perceive(self, order: Ints, C: float = 1.0, rate: float = 1.0) -> int:
         """One visit of each row of ``order`` by the rule of the loss; returns the number of mistakes."""
-        rule, wrong = RULES[self.problem.loss.name], 0
-        for shard, piece in self._pieces(order):
+        rule, wrong, shard = RULES[self.problem.loss.name], 0, self.shard
+        for piece in self._pieces(order):
             if self._fast():
                 from ..kernels import online
 
@@ -152,14 +148,15 @@ class RowWalk:
                 self.clock += len(piece)
                 self.count += len(piece)
             else:
-                wrong += sum(self._perceive_row(shard, int(i), rule, C, rate) for i in piece)
+                wrong += sum(self._perceive_row(int(i), rule, C, rate) for i in piece)
             self.steps += len(piece)
         return int(wrong)
 
     def descend(self, order: Ints, eta: float, decay: float) -> float:
         """Gradient steps on the rows of ``order``; the sum of their losses before each step."""
-        schedule, loss, total = SCHEDULES[self.schedule], LOSSES.get(self.problem.loss.name), 0.0
-        for shard, piece in self._pieces(order):
+        schedule, loss = SCHEDULES[self.schedule], LOSSES.get(self.problem.loss.name)
+        shard, total = self.shard, 0.0
+        for piece in self._pieces(order):
             if loss is not None and self._fast():
                 from ..kernels import online
 
@@ -171,23 +168,18 @@ class RowWalk:
                 )  # fmt: skip
                 self.scale, self.clock, self.steps, self.count = state.tolist()
             else:
-                total += sum(self._descend_row(shard, int(i), eta, decay) for i in piece)
+                total += sum(self._descend_row(int(i), eta, decay) for i in piece)
         return float(total)
 
-    def _pieces(self, order: Ints) -> Iterator[tuple[Shard, Ints]]:
-        """The rows of ``order`` shard by shard, in pieces after which an interrupt is heard."""
-        first = 0
-        for shard in self.shards:
-            here = order - first
-            here = here if len(self.shards) == 1 else here[(here >= 0) & (here < len(shard))]
-            share = shard.work * len(here) / max(len(shard), 1)
-            for piece in np.array_split(here, int(np.clip(share // CHUNK, 1, max(len(here), 1)))):
-                yield shard, piece
-            first += len(shard)
+    def _pieces(self, order: Ints) -> list[Ints]:
+        """The rows of ``order``, in pieces after which an interrupt is heard."""
+        share = self.shard.work * len(order) / max(len(self.shard), 1)
+        return np.array_split(order, int(np.clip(share // CHUNK, 1, max(len(order), 1))))
 
     # One row, in plain NumPy
 
-    def _perceive_row(self, shard: Shard, i: int, rule: int, C: float, rate: float) -> bool:
+    def _perceive_row(self, i: int, rule: int, C: float, rate: float) -> bool:
+        shard = self.shard
         at, x = _row(shard, i)
         S, y = self._scores(at, x), int(shard.truth.labels[i])
         s = 1.0 if shard.truth.weight is None else float(shard.truth.weight[i])
@@ -215,7 +207,8 @@ class RowWalk:
             return 0.0
         return loss / (square + 0.5 / C) if rule == RULES["pa2"] else min(C, loss / square)
 
-    def _descend_row(self, shard: Shard, i: int, eta: float, decay: float) -> float:
+    def _descend_row(self, i: int, eta: float, decay: float) -> float:
+        shard = self.shard
         at, x = _row(shard, i)
         one, node = slice(i, i + 1), self._scores(at, x)[None, :]
         residual = Scores(np.empty(node.shape))

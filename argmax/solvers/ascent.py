@@ -64,7 +64,7 @@ SAMPLE, ROUNDS = 512, 6
 
 @final
 class Ascent:
-    """The running variables: U = w in label space, intercept b, violation h, and μ of every shard.
+    """The running variables: U = w in label space, intercept b, violation h, and μ of every example.
 
     While examples are visited in blocks, the features of U lie where ``hands`` puts them.
     """
@@ -81,9 +81,9 @@ class Ascent:
         self.b: Floats = np.zeros(k)
         self.h: Floats = np.zeros(k)
         self.estimates: list[float] = []
-        self.data = [_ShardAscent(shard, objective) for shard in objective.shards]
-        self.counts = np.sum([data.counts(k) for data in self.data], axis=0)  # Σ c_i of each label
-        q, free = np.concatenate([data.q for data in self.data]), layout.intercept
+        self.data = data = _Examples(objective.whole, objective)
+        self.counts = data.counts(k)  # Σ c_i of each label
+        q, free = data.q, layout.intercept
         self.B = solver.augmentation * max(float(q.mean()), 1e-12) if free else 0.0
         self.block = 1
         if kept:
@@ -101,7 +101,7 @@ class Ascent:
         width = 4 if self.two else layout.width  # two classes run as two columns
         places = layout.features if self.hands is None else self.hands.size
         self.U = np.zeros((places, width), kind)
-        if all(data.resume(state, i, k) for i, data in enumerate(self.data)):
+        if data.resume(state, k):
             self._rebuild()
         else:
             self._begin(solver.confidence)
@@ -114,8 +114,7 @@ class Ascent:
         values = {"U": self._plain(), "b": self.b, "h": self.h, "rng": keys}
         values["estimates"] = np.array(self.estimates)
         values |= {"B": np.array(self.B), "block": np.array(self.block)}
-        for i, data in enumerate(self.data):
-            values |= {f"v{i}": data.v, f"mu{i}": data.mu}
+        values |= {"v": self.data.v, "mu": self.data.mu}
         return {name: array.copy() for name, array in values.items()} | {"position": position}
 
     def _restore(self, kept: Values) -> None:
@@ -123,43 +122,38 @@ class Ascent:
         U, self.b, self.h = kept["U"].copy(), kept["b"].copy(), kept["h"].copy()
         self.U = self._dealt(U)
         self.estimates = list(kept.get("estimates", ()))
-        for i, data in enumerate(self.data):
-            data.v, data.mu = kept[f"v{i}"].copy(), kept[f"mu{i}"].copy()
+        self.data.v, self.data.mu = kept["v"].copy(), kept["mu"].copy()
 
     def _begin(self, confidence: float | None) -> None:
         """μ with the same confidence t in every label, and U to go with it."""
         from ..kernels import dual
 
-        for data in self.data:
-            data.class_sums(self.U)
+        self.data.class_sums(self.U)
         k, counts = len(self.h), self.counts
         squares = self._by_ranges(lambda some: dual.against_others(self.U[some], k, self.scale))
         weight, square = float(counts.sum()), sum(squares) / self.scale
         t = _confidence(k, weight, square) if confidence is None else confidence
         self._by_ranges(lambda some: np.multiply(self.U[some], 1.0 - t, out=self.U[some]))
         self.h += (1.0 - t) * self.scale * (counts - (counts.sum() - counts) / (k - 1))
-        for data in self.data:
-            data.begin(t, k)
+        self.data.begin(t, k)
 
     def _rebuild(self) -> None:
         """U and h of μ, without the rounding of the visits."""
         U = np.zeros((self.layout.features, self.U.shape[1]), self.U.dtype)
         self.h[:] = 0.0
-        for data in self.data:
-            data.add_to(U, self.h, self.scale)
+        self.data.add_to(U, self.h, self.scale)
         self.U = self._dealt(U)
 
     # Features dealt out, and gathered in again
 
     def _fitting(self, square: float) -> int:
         """Examples of a block, a power of two; 1 where blocks are not worth it. Given mean ‖x‖², scaled."""
-        entries, width = sum(data.rows.entries for data in self.data), self.layout.width
-        fewest = min(len(data.c) for data in self.data) // SHARE
-        if entries * width < WORTH or fewest < BLOCK[0]:
+        rows, most = self.data.rows, len(self.data.c) // SHARE
+        if rows.entries * self.layout.width < WORTH or most < BLOCK[0]:
             return 1
-        Q = square * float(self.counts.sum()) / sum(len(data.c) for data in self.data)
-        coherent = max(_coherence(data.rows) for data in self.data) * Q / (2.0 + Q)
-        return _block(min(fewest, 2.0 / max(coherent, 1e-9)))
+        Q = square * float(self.counts.sum()) / len(rows)
+        coherent = _coherence(rows) * Q / (2.0 + Q)
+        return _block(min(most, 2.0 / max(coherent, 1e-9)))
 
     def _steady(self, examples: int) -> float:
         """The largest B with which blocks do not make the intercept swing."""
@@ -169,9 +163,9 @@ class Ascent:
         return 1.0 / swing if self.block > 1 and swing > 0.0 else math.inf
 
     def _deal(self, kind: Any) -> Hands:
-        given = hands([data.rows for data in self.data])
-        for data in self.data:
-            data.shard.dealt = deal(data.rows, given, kind, self.objective.engine.share)
+        data = self.data
+        given = hands(data.rows)
+        data.shard.dealt = deal(data.rows, given, kind, self.objective.engine.share)
         return given
 
     def _dealt(self, U: Floats) -> Floats:
@@ -190,8 +184,7 @@ class Ascent:
         """From now on examples are visited one by one."""
         self.U, self.hands = self._plain(), None
         self.block = 1
-        for data in self.data:
-            data.shard.dealt = None
+        self.data.shard.dealt = None
 
     def _by_ranges(self, piece: Callable[[slice], Any]) -> list[Any]:
         """``piece`` of consecutive ranges of U, side by side; the shape of U alone cuts them."""
@@ -210,9 +203,7 @@ class Ascent:
 
     def sweep(self, report: Report) -> float:
         """Every example once, in random order; returns the estimated gap."""
-        gap = 0.0
-        for data in self.data:
-            gap += data.sweep(self, report)
+        gap = self.data.sweep(self, report)
         # In units of log odds, more than 1 a sweep would be an overshoot, not progress.
         self.b += np.clip(self.B * self.h, -1.0, 1.0)
         grown = bool(self.estimates) and gap > self.estimates[-1]
@@ -249,12 +240,12 @@ class Ascent:
         return self.U[features if self.hands is None else self.hands.place[features]]
 
     def state(self) -> dict[str, Any]:
-        return {"b": self.b, "v": [data.v for data in self.data]}
+        return {"b": self.b, "v": self.data.v}
 
 
 @final
-class _ShardAscent:
-    """One shard's rows and dual variables, μ (n, K) and v = log μ; and in what blocks they are visited."""
+class _Examples:
+    """Rows and dual variables, μ (n, K) and v = log μ; and in what blocks they are visited."""
 
     v: Floats
     mu: Floats
@@ -271,13 +262,12 @@ class _ShardAscent:
         """Σ c_i of each label."""
         return np.asarray(np.bincount(self.labels, weights=self.c, minlength=k), float)
 
-    def resume(self, state: Any, index: int, k: int) -> bool:
+    def resume(self, state: Any, k: int) -> bool:
         """Begin where an earlier fit ended, if it had as many examples and labels."""
         found = state.get("v") if isinstance(state, dict) else None  # another's state is no use
-        shape = len(self.c), k
-        if found is None or index >= len(found) or found[index].shape != shape:
+        if found is None or found.shape != (len(self.c), k):
             return False
-        self.v = found[index].copy()
+        self.v = found.copy()
         self.mu = np.exp(self.v)
         return True
 

@@ -43,8 +43,7 @@ def finish(climb: Climb, target: float, report: Report) -> None:
     """Sweep and solve in turn until the gap is ``target`` or stops falling."""
     best, stuck = np.inf, 0
     for _ in range(ROUNDS):
-        for data in climb.data:
-            data.rest[:] = 0
+        climb.data.rest[:] = 0
         for _ in range(SWEEPS):
             climb.sweep(report)
         solve(climb)
@@ -55,9 +54,9 @@ def finish(climb: Climb, target: float, report: Report) -> None:
             break
 
 
-def _free(climb: Climb, i: int) -> tuple[Ints, Ints]:
-    """Rows and labels of the variables of shard i that no bound holds."""
-    data = climb.data[i]
+def _free(climb: Climb) -> tuple[Ints, Ints]:
+    """Rows and labels of the variables that no bound holds."""
+    data = climb.data
     small = 1e-12 * data.c[:, None]
     inside = data.alpha > small
     places = np.arange(len(data.c))
@@ -71,16 +70,16 @@ def _free(climb: Climb, i: int) -> tuple[Ints, Ints]:
 
 
 def solve(climb: Climb) -> None:
-    """Walk from face to face until one holds its own optimum; shards in turn (a small problem has one)."""
-    for i, data in enumerate(climb.data):
-        data.settle()
-        X = as_matrix(data.rows)
-        X = X.toarray() if not isinstance(X, np.ndarray) else X
-        X = np.hstack([X, np.full((len(X), 1), climb.bias)]).astype(float)
-        for _ in range(WALK):
-            rows, labels = _free(climb, i)
-            if not 0 < len(rows) <= LARGEST or _move(climb, i, rows, labels, X) == 1.0:
-                break
+    """Walk from face to face until one holds its own optimum."""
+    data = climb.data
+    data.settle()
+    X = as_matrix(data.rows)
+    X = X.toarray() if not isinstance(X, np.ndarray) else X
+    X = np.hstack([X, np.full((len(X), 1), climb.bias)]).astype(float)
+    for _ in range(WALK):
+        rows, labels = _free(climb)
+        if not 0 < len(rows) <= LARGEST or _move(climb, rows, labels, X) == 1.0:
+            break
 
 
 def _stationary(G: Floats, g: Floats, rows: Ints, equal: bool) -> Floats:
@@ -96,10 +95,10 @@ def _stationary(G: Floats, g: Floats, rows: Ints, equal: bool) -> Floats:
     return np.asarray(found[: len(rows)])
 
 
-def _move(climb: Climb, i: int, rows: Ints, labels: Ints, X: Floats) -> float:
+def _move(climb: Climb, rows: Ints, labels: Ints, X: Floats) -> float:
     """α += step · δ, as far as the bounds let it; returns the step."""
-    data, places = climb.data[i], np.arange(len(X))
-    delta = _direction(climb, i, rows, labels, X)
+    data, places = climb.data, np.arange(len(X))
+    delta = _direction(climb, rows, labels, X)
     now = data.alpha[rows, labels]
     limit = np.full(len(delta), np.inf)
     falling, rising = delta < 0, (delta > 0) & climb.sum_of_hinges
@@ -118,9 +117,9 @@ def _move(climb: Climb, i: int, rows: Ints, labels: Ints, X: Floats) -> float:
     return step
 
 
-def _direction(climb: Climb, i: int, rows: Ints, labels: Ints, X: Floats) -> Floats:
+def _direction(climb: Climb, rows: Ints, labels: Ints, X: Floats) -> Floats:
     """δ: from α to the optimum of the face."""
-    data, k = climb.data[i], climb.layout.labels
+    data, k = climb.data, climb.layout.labels
     E = np.eye(k)[labels]
     if climb.sum_of_hinges:
         E -= np.eye(k)[data.labels[rows]]

@@ -1,4 +1,4 @@
-"""The rows and dual variables of one shard, for ``margins``: who is due, which labels matter, the gap."""
+"""The rows and dual variables of ``margins``: who is due, which labels matter, the gap."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .report import Report, Values
 if TYPE_CHECKING:
     from .margins import Climb
 
-__all__ = ["SHARE", "ShardDual", "as_sparse", "pieces"]
+__all__ = ["SHARE", "DualRows", "as_sparse", "pieces"]
 
 CHUNK = 2_000_000
 """Multiply-adds between two looks at the clock."""
@@ -46,8 +46,8 @@ PARTS = 8
 
 
 @final
-class ShardDual:
-    """One shard's rows and dual variables, and how long each example still waits."""
+class DualRows:
+    """Rows and dual variables, and how long each example still waits."""
 
     def __init__(self, shard: Any, objective: Objective, climb: Climb, mu: Floats | None) -> None:
         layout, truth, n = objective.problem.full, shard.truth, len(shard)

@@ -27,7 +27,7 @@ from sklearn.utils import check_random_state
 from ..objective import Objective
 from ..records import Floats, Solution
 from . import faces
-from .margin_rows import SHARE, ShardDual, pieces
+from .margin_rows import SHARE, DualRows, pieces
 from .report import Report, Values
 
 __all__ = ["Climb", "climb"]
@@ -102,7 +102,7 @@ def climb(
 
 @final
 class Climb:
-    """The running variables: w as a table, its mean over sweeps, and α of every shard."""
+    """The running variables: w as a table, its mean over sweeps, and α of every example."""
 
     def __init__(
         self,
@@ -120,12 +120,8 @@ class Climb:
         self.sum_of_hinges = objective.problem.loss.name == "weston_watkins"
         self.bias = float(layout.intercept)
         self.rng = check_random_state(0 if seed is None else seed)
-        found = state["mu"] if isinstance(state, dict) and "mu" in state else []
-        starts = found if len(found) == len(objective.shards) else [None] * len(objective.shards)
-        self.data = [
-            ShardDual(shard, objective, self, mu)
-            for shard, mu in zip(objective.shards, starts, strict=True)
-        ]
+        found = state.get("mu") if isinstance(state, dict) else None
+        self.data = DualRows(objective.whole, objective, self, found)
         width = 4 if self.two else layout.width  # two classes run as two columns
         shape = layout.features + int(layout.intercept), width
         # Visits are bound by memory: they work on copies in float32, unless its noise would be felt.
@@ -135,8 +131,7 @@ class Climb:
         self.answer = self.exact
         if kept:
             self.rng.set_state(("MT19937", kept["rng"], kept["position"]))
-            for i, data in enumerate(self.data):
-                data.restore({name: kept[f"{name}{i}"] for name in data.values()})
+            self.data.restore({name: kept[name] for name in self.data.values()})
             self.W[:] = kept["W"]
             self.mean, self.averaged = kept.get("mean", self.mean).copy(), kept.get("averaged", 0)
             self.rounds, self.visited = kept["rounds"], kept["visited"]
@@ -145,13 +140,11 @@ class Climb:
 
     def sweep(self, report: Report) -> float:
         """Every example that is due once, in random order; returns what all were last seen to add."""
-        seen = [data.sweep(self, report) for data in self.data]
+        seen = self.data.sweep(self, report)
         self.rounds += 1
-        self.visited += sum(map(len, seen))
-        estimate = sum(float(data.gaps.sum()) for data in self.data)
-        least = SHARE * estimate / self.examples
-        for data, rows in zip(self.data, seen, strict=True):
-            data.schedule(rows, least)
+        self.visited += len(seen)
+        estimate = float(self.data.gaps.sum())
+        self.data.schedule(seen, SHARE * estimate / self.examples)
         return estimate
 
     def average(self) -> None:
@@ -174,7 +167,7 @@ class Climb:
     @property
     def examples(self) -> int:
         """n."""
-        return sum(len(data.c) for data in self.data)
+        return len(self.data.c)
 
     @property
     def passes(self) -> int:
@@ -184,23 +177,22 @@ class Climb:
     def look(self) -> tuple[float, float]:
         """D and the true gap of the ``answer``: w(α), which is summed anew, or the mean if it is better."""
         self.rebuild()
-        gain, gap = np.sum([data.look(self) for data in self.data], axis=0)
+        gain, gap = self.data.look(self)
         self.answer = self.exact
         if self.averaged:
             mean = self.mean.astype(float, copy=False)
             apart = (mean - self.exact).ravel()
             there = 0.5 * float(apart @ apart) / self.scale
-            there += sum(data.gap_at(mean, self) for data in self.data)
+            there += self.data.gap_at(mean, self)
             if there < gap:
                 gap, self.answer = there, mean
-        return float(gain) - 0.5 * self.square(), float(gap)
+        return gain - 0.5 * self.square(), gap
 
     def sharpen(self) -> None:
         """From here on visits work in float64."""
         self.precise, self.W = True, self.exact
         self.mean = self.mean.astype(float)
-        for data in self.data:
-            data.brief = data.rows
+        self.data.brief = self.data.rows
 
     def square(self) -> float:
         """‖w‖²."""
@@ -209,9 +201,8 @@ class Climb:
     def rebuild(self) -> None:
         """w(α), without the rounding of the visits."""
         self.exact[:] = 0.0
-        for data in self.data:
-            data.settle()
-            data.add_to(self)
+        self.data.settle()
+        self.data.add_to(self)
         self.W[:] = self.exact
 
     def w(self) -> Floats:
@@ -225,13 +216,12 @@ class Climb:
         return w
 
     def state(self) -> dict[str, Any]:
-        return {"mu": [data.alpha / data.c[:, None] for data in self.data]}
+        return {"mu": self.data.alpha / self.data.c[:, None]}
 
     def values(self) -> Values:
         """For a snapshot: copies, because sweeps work in place."""
         _, keys, position, _, _ = self.rng.get_state()
-        kept = {f"{n}{i}": v for i, data in enumerate(self.data) for n, v in data.values().items()}
-        arrays = {"W": self.W, "mean": self.mean, "rng": keys, **kept}
+        arrays = {"W": self.W, "mean": self.mean, "rng": keys, **self.data.values()}
         counts = {
             "position": position,
             "averaged": self.averaged,

@@ -73,7 +73,7 @@ def row_epochs(
     from ..passes.online import RowWalk
 
     report.solver = solver
-    walk = RowWalk(objective.shards, objective.problem, start, average)
+    walk = RowWalk(objective.whole, objective.problem, start, average)
     rng, rows = np.random.default_rng(seed or 0), np.arange(len(walk))
     with stoppable(walk, report):
         while True:

@@ -112,7 +112,7 @@ class SGD(Solver):
 
         self.check(objective)
         report.solver = self.name
-        walk = RowWalk(objective.shards, objective.problem, start, average=False)
+        walk = RowWalk(objective.whole, objective.problem, start, average=False)
         walk.schedule = self.schedule
         with stoppable(walk, report):
             point = self._epochs(objective, walk, report)

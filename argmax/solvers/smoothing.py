@@ -132,10 +132,9 @@ def _exact(objective: Objective, stage: Objective, point: Point, report: Report)
     """The optimum to rounding, from the dual variables of the last stage; or the point, if none is better."""
     loss, layout = stage.problem.loss, stage.problem.full
     assert isinstance(loss, Smoothed)
-    shares = [
-        _sparse(loss.shares(stage.problem.space, layout.scores(s.structures, point.w), s.truth), s)
-        for s in objective.shards
-    ]
+    whole = objective.whole
+    scores = layout.scores(whole.structures, point.w)
+    shares = _sparse(loss.shares(stage.problem.space, scores, whole.truth), whole)
     climb = Climb(objective, 0, {"mu": shares}, {})
     faces.finish(climb, LAST_DIGIT * max(objective.zero, 1e-300), report)
     dual, gap = climb.look()

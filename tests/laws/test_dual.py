@@ -25,7 +25,7 @@ def ascent(F, confidence=None, precise=True):
 
 def value(F, begun):
     """D(μ) without an intercept, which the laws of the kernel know."""
-    (shard,), (held,) = F.shards, begun.data
+    (shard,), held = F.shards, begun.data
     X, zero = problems.plain(shard.structures.rows), np.zeros(len(begun.b))
     return naive.lagrangian(X, held.labels, held.c, begun.scale, 0.0, zero, held.mu)
 

@@ -296,7 +296,7 @@ def test_auto_says_why():
 def test_a_visit_is_the_best_step_of_its_block(loss, k, precise):
     objective = problems.classes("csr", 80, 6, k, compiled=True, weighted=True, loss=loss, C=3.0)
     climb = Climb(objective, 0, None, {}, precise)
-    (data,), report = climb.data, Report()
+    data, report = climb.data, Report()
     X = problems.plain(data.rows)
     X = np.hstack([X, np.ones((len(X), 1))])
     for i in np.random.default_rng(0).integers(0, 80, 60):

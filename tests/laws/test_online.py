@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from argmax import LinearClassifier, MulticlassPerceptron, losses, margins, solvers
 from argmax.engines import cut
+from argmax.engines.joining import joined
 from argmax.passes import Problem
 from argmax.passes.online import RowWalk
 from argmax.records import Scores, Structures, Truth
@@ -33,7 +34,7 @@ def walk(loss, kind="float64", k=3, *, n=40, compiled=False, intercept=True, wei
     truth = Truth(labels, weight, None if prices else cost, prices=own)
     shards = cut(Structures(rows), truth, layout)
     problem = Problem(Classes(k, compiled=compiled), layout, loss)
-    found = RowWalk(shards, problem, np.zeros(layout.size), average)
+    found = RowWalk(joined(shards), problem, np.zeros(layout.size), average)
     found.compiled = compiled
     return found, problems.plain(rows), labels, weight
 
@@ -85,20 +86,6 @@ def test_many_rows_at_once_are_the_same_on_both_paths(rule, k, intercept, averag
     assert wrong[0] == wrong[1]
     for of in (RowWalk.flat, RowWalk.mean):
         np.testing.assert_allclose(of(ways[0]), of(ways[1]), rtol=1e-9, atol=1e-9)
-
-
-def test_shards_are_visited_one_after_another():
-    whole, *_ = walk("perceptron")
-    cut_up, *_ = walk("perceptron")
-    shard = whole.shards[0]
-    cut_up.shards = [
-        type(shard)(shard.structures[part], shard.truth.block(part, part), shard.layout)
-        for part in (slice(0, 15), slice(15, 40))
-    ]
-    order = np.random.default_rng(0).permutation(40)
-    in_turn = np.concatenate([order[order < 15], order[order >= 15]])
-    assert whole.perceive(in_turn) == cut_up.perceive(order)
-    np.testing.assert_array_equal(whole.flat(), cut_up.flat())
 
 
 def test_kernels_take_over_in_the_middle_of_a_long_run(monkeypatch):
@@ -181,7 +168,7 @@ def test_the_multiclass_perceptron_is_the_binary_one_on_differences():
 
 def test_a_passive_aggressive_step_ends_at_margin_one_by_the_shortest_way():
     found, *_ = walk("pa1", k=3, n=30, intercept=False, average=False)
-    shard = found.shards[0]
+    shard = found.shard
     for i in range(30):
         before = found.flat()
         found.perceive(np.array([i]), C=1e9)
@@ -210,7 +197,7 @@ def test_gradient_steps_equal_the_recipe_step_for_step(loss, kind, schedule):
     for compiled in (False, True):
         found, _, y, _ = walk(loss, kind, k, compiled=compiled, weighted=True)
         found.schedule = schedule
-        layout, shard = found.layout, found.shards[0]
+        layout, shard = found.layout, found.shard
         bias = slice(layout.features * layout.width, None)
         w, total, weights = np.zeros(layout.size), np.zeros(layout.size), 1.0
         order = np.random.default_rng(8).permutation(len(y))
