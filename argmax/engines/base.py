@@ -19,6 +19,9 @@ Sums = dict[str, Any]
 class Room(Protocol):
     """Where threads stay that wait for more of the same work."""
 
+    errors: list[BaseException]
+    """Of those inside, whichever call they came with: the next pass may be the one they fail in."""
+
     @property
     def inside(self) -> int:
         """How many there are."""

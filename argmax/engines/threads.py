@@ -120,7 +120,7 @@ class Threads(Engine):
             while work(True):
                 pass
             return
-        errors: list[BaseException] = []
+        errors: list[BaseException] = [] if room is None else room.errors
 
         def help_out() -> None:
             try:
@@ -137,14 +137,15 @@ class Threads(Engine):
         try:
             while work(True) and not errors:
                 pass
-            if errors:  # what somebody had in hand will never be done
-                raise errors[0]
+            if errors or _abandoned(counts):  # what somebody had in hand will never be done
+                raise errors[0] if errors else MemoryError("A thread ran out of memory.")
         except BaseException:
             _abandon(counts)
             self._ring(None)
             helped()  # they still write to memory that is about to be used again
             while room is not None and room.inside:
                 time.sleep(0.001)
+            errors.clear()
             raise
 
     def _ring(self, room: Room | None) -> None:
@@ -176,6 +177,11 @@ ABANDONED = 2**62
 def _abandon(counts: Sequence[Ints]) -> None:
     for count in counts:
         count.fill(ABANDONED)
+
+
+def _abandoned(counts: Sequence[Ints]) -> bool:
+    """Perhaps by somebody on his way out of another room, where only memory can fail him."""
+    return any(count[0] >= ABANDONED for count in counts)
 
 
 @final

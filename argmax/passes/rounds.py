@@ -119,6 +119,7 @@ class Relay:
 
     def __init__(self, rounds: list[Round]) -> None:
         self.rounds, self.inside, self._lock = rounds, 0, threading.Lock()
+        self.errors: list[BaseException] = []
 
     def __call__(self, crew: Crew, weights: Weights, ready: bool) -> list[Sums]:
         for one in self.rounds:

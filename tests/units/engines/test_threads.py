@@ -179,7 +179,7 @@ class Waiting:
 
     def __init__(self, engine):
         self.engine, self.inside, self.lock = engine, 0, threading.Lock()
-        self.came = threading.Semaphore(0)
+        self.came, self.errors = threading.Semaphore(0), []
 
     def work(self, leads):
         if leads:
@@ -228,3 +228,44 @@ def test_other_work_calls_them_out(other):
             with pytest.raises(KeyboardInterrupt):
                 engine.together(stop, 9, room)
         assert room.inside == 0
+
+
+class Failing(Waiting):
+    """A room in which whoever has stayed fails in a later pass, when ``now`` is set."""
+
+    def __init__(self, engine):
+        super().__init__(engine)
+        self.now, self.counts = threading.Event(), np.zeros(4, np.int64)
+
+    def work(self, leads):
+        if leads:  # as in a kernel: nothing is unfinished once the counts are beyond it
+            while self.now.is_set() and self.counts[0] < 1:
+                time.sleep(0.001)
+            return False
+        with self.lock:
+            self.inside += 1
+        self.came.release()
+        try:
+            assert self.now.wait(10)
+            raise MemoryError("no room")
+        finally:
+            with self.lock:
+                self.inside -= 1
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_who_has_stayed_and_fails_later_is_not_overheard(same):
+    """What he had in hand belongs to the later pass, which must not end as if it were whole."""
+    engine = Threads(2)
+    with engine.open():
+        room = Failing(engine)
+        engine.together(room.work, 9, room, [room.counts])
+        assert room.all_came(1)
+        room.now.set()
+        other = room if same else Waiting(engine)
+        with pytest.raises(MemoryError, match="no room" if same else "ran out of memory"):
+            engine.together(lambda leads: leads and room.work(leads), 9, other, [room.counts])
+        assert room.inside == 0
+        room.now.clear()
+        room.counts[:] = 0
+        engine.together(lambda leads: False, 1, room, [room.counts])  # and it is forgotten
