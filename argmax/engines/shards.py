@@ -137,6 +137,10 @@ class Shard:
         bounds = [first + (last - first) * i // count for i in range(count + 1)]
         return [self._open((a, b)) for a, b in pairwise(bounds) if a < b]
 
+    def between(self, first: int, last: int) -> tuple[Structures, Truth, slice]:
+        """What ``open`` gives, of any consecutive examples."""
+        return self._open((first, last))
+
     def at_once(self, pieces: int, work: int | None = None) -> int:
         """Of so many pieces of a pass (or other work) those that a thread may do before it looks around."""
         return max(1, BLOCK_WORK[1] * pieces // max(self.work if work is None else work, 1))

@@ -19,7 +19,8 @@ from ..engines import Crew, Shard, Stamp
 from ..engines.base import Sums
 from ..layouts import Full, Linked
 from . import curvatures, graphs, rows
-from .curvatures import curvature, gram, hessian
+from .curvatures import curvature, gram
+from .hessians import hessian
 from .problem import Problem
 from .rows import outputs, shifted
 

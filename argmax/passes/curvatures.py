@@ -3,9 +3,8 @@
     curvature   v          Σ Ψᵀ H_i Ψ v: a Hessian product
     gram        w          Σ c_i x̃ x̃ᵀ, for a preconditioner that all labels share
     diagonal    w          its diagonal, for many features
-    hessian     w          all of it, for few weights
 
-They start from the scores that ``rows.evaluate`` left behind, or compute them anew.
+(``hessians`` has all of it, for few weights.) They start from the scores that ``rows.evaluate`` left behind, or compute them anew.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from .sums import (
     weights_of,
 )
 
-__all__ = ["curvature", "diagonal", "gram", "has_diagonal", "hessian"]
+__all__ = ["curvature", "curved", "diagonal", "gram", "has_diagonal"]
 
 GRAM_TILES = 7
 """Tiles on a side of a Gram matrix: 7 · 8 / 2 of them are two rounds of sixteen threads, hardly one idle."""
@@ -41,7 +40,7 @@ def curvature(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, directio
     """{"gradient": Σ s_i Ψᵀ (∂² loss_i) Ψ · direction}: a Hessian product."""
     layout, space = problem.full, problem.space
     ahead = layout.weights(direction, layout.product_dtype(shard.structures.rows))
-    bends, filled = problem.curvature, _curved(shard, crew, problem, stamp)
+    bends, filled = problem.curvature, curved(shard, crew, problem, stamp)
     plain = by_kernel(problem) and isinstance(problem.loss, Log | SoftmaxMargin)
     plain = plain and layout.label_features is None
     if plain and shard.by_columns and shard.sparse:
@@ -126,51 +125,6 @@ def _add_gram(
     counts = np.zeros(turns.SHAPE, np.int64)
     given = (counts, sample, c, edges, copied, total)
     crew.together(lambda leads: bool(gram.tiles(leads, most, *given)), pieces, counts=[counts])
-
-
-def hessian(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
-    """{"hessian": Σ s_i ΦᵀH_iΦ ⊗ x̃_i x̃_iᵀ}, weights ordered (feature, column); H_i = ∂²loss_i/∂scores²."""
-    layout = problem.full
-    d, m = layout.features + int(layout.intercept), layout.columns
-    filled = _curved(shard, crew, problem, stamp)
-    total = np.zeros((d, m, d, m))
-    for i in range(len(shard.blocks)):
-        structures, truth, nodes = shard.open(i)
-        X = as_matrix(structures.rows)
-        X = X.toarray() if isinstance(structures.rows, Csr) else X.astype(float, copy=False)
-        if layout.intercept:
-            X = np.hstack([X, np.ones((len(X), 1))])
-        s = weights_of(truth.weight, nodes)
-        if problem.curvature.crossed:
-            _add_crossed(total, X, *problem.curvature.parts(filled[nodes]), s, layout)
-        else:
-            for a, h in enumerate(problem.curvature.diagonal(filled[nodes]).T):
-                total[:, a, :, a] += (X * (s * h)[:, None]).T @ X
-    return {"hessian": total.reshape(d * m, d * m)}
-
-
-def _add_crossed(
-    total: Floats, X: Floats, p: Floats, b: Floats | None, s: Floats, layout: Full
-) -> None:
-    """Σ s_i Φᵀ(diag p_i − b_i b_iᵀ)Φ ⊗ x̃_i x̃_iᵀ; without b, every label against the truth (a ``Star``)."""
-    phi, m = layout.label_matrix, layout.columns
-    if b is None:
-        own = p.argmin(axis=1)
-        for label in range(layout.labels):
-            for c in range(layout.labels):
-                if c != label:
-                    e, some = phi[c] - phi[label], own == label
-                    block = (X[some] * (s * p[:, c])[some, None]).T @ X[some]
-                    total += np.einsum("a,b,ij->iajb", e, e, block)
-        return
-    # With z_i = x̃_i ⊗ Φᵀb_i the second term is a single product.
-    Z = (X[:, :, None] * (np.sqrt(s)[:, None] * (b @ phi))[:, None, :]).reshape(len(X), -1)
-    total -= (Z.T @ Z).reshape(total.shape)
-    for a in range(m):
-        for c in range(m):
-            if a == c or layout.label_features is not None:
-                share = p @ (phi[:, a] * phi[:, c])
-                total[:, a, :, c] += (X * (s * share)[:, None]).T @ X
 
 
 def has_diagonal(problem: Problem) -> bool:
@@ -269,7 +223,7 @@ def _spread(problem: Problem, node: Floats, truth: Truth) -> Floats:
     return problem.curvature.spread(filled)
 
 
-def _curved(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Floats:
+def curved(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Floats:
     """What Hessian products at a point need (N, K), kept for the next one; for a softmax its marginals."""
     filled = shard.slots.kept("curvature", stamp)
     if filled is None:

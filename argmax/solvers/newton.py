@@ -14,16 +14,16 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .. import checks, passes
 from ..objective import Objective, Point
 from ..records import Floats, Solution
 from .base import Solver, begin
+from .factored import Factored, hessian_bytes, ridge_of
 from .line_search import search
 from .report import Report
 
-__all__ = ["Newton", "full_hessian"]
+__all__ = ["Newton"]
 
 
 @final
@@ -47,7 +47,7 @@ class Newton(Solver):
         layout = objective.problem.full
         side = (layout.features + int(layout.intercept)) * layout.columns
         checks.memory(
-            3 * 8 * side**2,
+            hessian_bytes(layout, objective.problem.curvature.crossed),
             f"solver 'newton' with {side} weights",
             "Use solver='newton_cg' instead.",
         )
@@ -70,9 +70,10 @@ class Newton(Solver):
         layout = objective.problem.full
         columns = layout.columns
         gradient = layout.matrix(point.gradient)[:, :columns]
-        H = full_hessian(objective, point)
+        pairs = objective.C * objective.fold(passes.hessian, point.stamp)["pairs"]
+        solve = Factored(layout, pairs, ridge_of(objective), objective.problem.curvature.crossed)
         direction = np.zeros_like(point.w)
-        layout.matrix(direction)[:, :columns] = -_solve(H, gradient.ravel()).reshape(gradient.shape)
+        layout.matrix(direction)[:, :columns] = -solve(gradient)
         slope = float(point.gradient @ direction)
         if not slope < 0.0:
             return None
@@ -89,32 +90,3 @@ def _nearer(trial: Point, point: Point) -> bool:
     """At the end values agree to rounding; the gradient still tells which point is better."""
     level = trial.value <= point.value + 1e-13 * abs(point.value)
     return bool(level and abs(trial.gradient).max() < abs(point.gradient).max())
-
-
-def full_hessian(objective: Objective, point: Point) -> Floats:
-    """∇²F over the weights without padding, (feature, column) in order; positive definite."""
-    layout = objective.problem.full
-    columns = layout.columns
-    H: Floats = objective.C * objective.fold(passes.hessian, point.stamp)["hessian"]
-    ridge = np.full((len(H) // columns, columns), objective.l2 or 1e-10)
-    if layout.intercept and layout.free_intercept:
-        ridge[-1] = 0.0
-        if layout.label_features is None and objective.problem.loss.relative:
-            last = len(H) - columns
-            H[last:, last:] += max(H[last:, last:].max(), 1e-10)
-    H[np.diag_indices(len(H))] += np.maximum(ridge.ravel(), 1e-14 * H.diagonal())
-    return H
-
-
-def _solve(H: Floats, g: Floats) -> Floats:
-    """H⁻¹ g, scaled to unit diagonal first; a little ridge where rounding made H indefinite."""
-    scale = 1.0 / np.sqrt(np.maximum(H.diagonal(), 1e-300))
-    A = H * scale[:, None] * scale
-    for ridge in (0.0, 1e-12, 1e-9, 1e-6):
-        try:
-            A[np.diag_indices(len(A))] += ridge
-            factor = cho_factor(A, check_finite=False)
-            return np.asarray(scale * cho_solve(factor, scale * g, check_finite=False))
-        except LinAlgError:
-            continue
-    return g * scale**2

@@ -22,10 +22,11 @@ from typing import Any, final
 
 import numpy as np
 
+from .. import passes
 from ..objective import Objective, Point
 from ..records import Floats, Solution
 from .base import Solver, begin
-from .newton import full_hessian
+from .factored import full_hessian
 from .preconditioner import Preconditioner
 from .quadratic import minimise_quadratic
 from .report import Report, Values
@@ -105,7 +106,7 @@ class _Newton:
     def __call__(self, point: Point, report: Report) -> Point:
         objective, layout = self.objective, self.layout
         w, g = self._inner(point.w), self._inner(point.gradient)
-        H = full_hessian(objective, point)
+        H = full_hessian(objective, objective.fold(passes.hessian, point.stamp)["pairs"])
         u = minimise_quadratic(H, g, w, self.l1, layout.compiled)
         direction = np.zeros_like(point.w)
         layout.matrix(direction)[:, : layout.columns] = (u - w).reshape(-1, layout.columns)

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from argmax import passes
 from argmax.engines import shards as shard_sizes
 from argmax.errors import Unsupported
+from argmax.passes.hessians import spread_out
 from argmax.solvers import Newton, Proximal, Report
+from argmax.solvers.factored import Factored, ridge_of
 from argmax.testing import BruteForce
 from tests.laws import problems
 from tests.laws.problems import random_w
@@ -76,11 +78,30 @@ def test_the_full_hessian_gives_the_same_products(options, many_blocks):
     layout = objective.problem.layout
     w, v = random_w(layout, rng), random_w(layout, rng)
     point = objective.at(w)
-    H = objective.C * objective.fold(passes.hessian, point.stamp)["hessian"]
-    columns = layout.columns
+    pairs, columns = objective.fold(passes.hessian, point.stamp)["pairs"], layout.columns
+    side = layout.features + int(layout.intercept)
+    H = objective.C * spread_out(pairs, side, columns, layout.compiled)
     product = H @ layout.matrix(v)[:, :columns].ravel()
     expected = layout.matrix(point.hvp(v) - objective.l2 * objective.bound(v))[:, :columns]
     np.testing.assert_allclose(product, expected.ravel(), rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("loss", ["log", "softmax_margin", "ovr_log", "squared", "squared_hinge"])
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("d", [4, 40], ids=["a tile", "tiles"])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_factored_hessian_undoes_its_products(loss, k, d, compiled):
+    objective = problems.classes(k=k, d=d, n=700, weighted=True, compiled=compiled, loss=loss)
+    layout, rng = objective.problem.layout, np.random.default_rng(5)
+    point, v = objective.at(0.1 * random_w(layout, rng)), random_w(layout, rng)
+    free = layout.matrix(v)[layout.features, : layout.columns]
+    if layout.columns > 1 and objective.problem.loss.relative:
+        free -= free.mean()  # a shift of all intercepts changes no product
+    crossed = objective.problem.curvature.crossed
+    pairs = objective.C * objective.fold(passes.hessian, point.stamp)["pairs"]
+    solve = Factored(layout, pairs, ridge_of(objective), crossed)
+    found = solve(layout.matrix(point.hvp(v))[:, : layout.columns])
+    np.testing.assert_allclose(found, layout.matrix(v)[:, : layout.columns], rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("k", [2, 4])

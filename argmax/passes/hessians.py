@@ -1,0 +1,219 @@
+"""The Hessian over few weights, in one pass over the rows.
+
+    H = Σ_i s_i (Φᵀ H_i Φ) ⊗ x̃_i x̃_iᵀ        x̃_i is x_i, and a 1 where there is an intercept
+
+Both factors are symmetric, so H is told by the products of pairs of features, u_i = (x̃_if x̃_ig) for f ≤ g,
+against those of pairs of weight columns, v_i = (s_i (Φᵀ H_i Φ)_ac) for a ≤ c:
+
+    M = Σ_i u_i v_iᵀ        one product of matrices, at the speed of BLAS, with a quarter of H's entries
+
+Where columns do not enter each other's derivatives (``Curvature.crossed``), v_i has one entry a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from ..engines import Crew, Shard, Stamp
+from ..engines.base import Sums
+from ..layouts import Full, as_matrix
+from ..records import Csr, Floats, Ints, Rows
+from .curvatures import curved
+from .problem import Problem
+
+__all__ = [
+    "V",
+    "hessian",
+    "label_pairs",
+    "pair_sums",
+    "pairs_of_columns",
+    "spread_one",
+    "spread_out",
+]
+
+V = Callable[[slice], Floats]
+"""v of some rows (n, pairs of columns), as C-contiguous float64."""
+
+ROWS = 256
+"""Rows whose products are formed together, in the second-level cache with those of ``PAIRS`` pairs."""
+
+PAIRS = 512
+
+PARTS = 16
+"""Pieces of work that threads share."""
+
+PART_BYTES = 2**22
+"""What the sums of one part of the rows may take; beyond it, parts are ranges of pairs of features too."""
+
+
+def hessian(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
+    """{"pairs": M} of the second derivatives of Σ s_i loss_i at w."""
+    filled, bends = curved(shard, crew, problem, stamp), problem.curvature
+    weight, layout = shard.weights(), problem.full
+
+    def v(rows: slice) -> Floats:
+        if bends.crossed:
+            values = label_pairs(*bends.parts(filled[rows]), layout)
+        else:
+            values = bends.diagonal(filled[rows])
+        return values if weight is None else values * weight[rows, None]
+
+    columns = pairs_of_columns(layout.columns) if bends.crossed else layout.columns
+    return {"pairs": pair_sums(shard, crew, layout, v, columns)}
+
+
+def pairs_of_columns(m: int) -> int:
+    """How many pairs a ≤ c there are of m columns."""
+    return m * (m + 1) // 2
+
+
+def label_pairs(a: Floats, b: Floats | None, layout: Full) -> Floats:
+    """v of H_i = diag(a_i) − b_i b_iᵀ; without b, of every label against the truth (a ``Star``).
+
+    >>> import numpy as np
+    >>> from argmax.layouts import Full
+    >>> from argmax.passes.hessians import label_pairs
+    >>> p = np.array([[0.5, 0.5]])
+    >>> label_pairs(p, p, Full(features=1, labels=2))  # ¼ of [[1, −1], [−1, 1]]
+    array([[ 0.25, -0.25,  0.25]])
+    """
+    phi = layout.label_features
+    if b is None:
+        return _of_star(a, layout)
+    left, right = _places(layout.columns)
+    if phi is None:
+        v = -(b[:, left] * b[:, right])
+        v[:, left == right] += a
+        return v
+    shared = a @ (phi[:, left] * phi[:, right])
+    reduced = b @ phi
+    return np.asarray(shared - reduced[:, left] * reduced[:, right])
+
+
+def _of_star(h: Floats, layout: Full) -> Floats:
+    """v of Σ_{c≠y} h_c (e_c − e_y)(e_c − e_y)ᵀ, where h_y = −Σ_{c≠y} h_c."""
+    phi, own = layout.label_matrix, h.argmin(axis=1)
+    left, right = _places(layout.columns)
+    v = np.zeros((len(h), len(left)))
+    for y in np.unique(own):
+        apart, some = phi - phi[y], own == y
+        weight = h[some]
+        weight[:, y] = 0.0
+        v[some] = weight @ (apart[:, left] * apart[:, right])
+    return v
+
+
+@lru_cache(maxsize=8)
+def _places(m: int) -> tuple[Ints, Ints]:
+    """a and c of the pairs of columns, in order."""
+    return np.triu_indices(m)
+
+
+def pair_sums(shard: Shard, crew: Crew, layout: Full, v: V, columns: int) -> Floats:
+    """M = Σ_i u_i v_iᵀ (pairs of features, ``columns``); ``v`` gives the right factor of some rows."""
+    side = layout.features + int(layout.intercept)
+    tiles = _tiles(side)
+    total = side * (side + 1) // 2
+    shares = int(np.clip(PART_BYTES // (8 * total * columns), 1, PARTS))
+    parts = _parts(shard, shares)
+    groups = np.array_split(np.arange(len(tiles)), min(len(tiles), -(-PARTS // len(parts))))
+    sums = np.zeros((len(parts), total, columns))
+
+    def piece(i: int) -> None:
+        part, group = divmod(i, len(groups))
+        for block in parts[part]:
+            _add_block(shard, block, layout, v, [tiles[t] for t in groups[group]], sums[part])
+
+    crew.run(piece, len(parts) * len(groups))
+    for part in range(1, len(parts)):
+        sums[0] += sums[part]
+    return sums[0]
+
+
+def _parts(shard: Shard, most: int) -> list[list[tuple[int, int]]]:
+    """The blocks of the shard, in ``most`` parts of consecutive ones; large blocks are cut for them."""
+    n = len(shard)
+    if shard.on_disk:
+        cuts = np.linspace(0, len(shard.blocks), 1 + min(most, len(shard.blocks))).astype(int)
+        return [shard.blocks[a:b] for a, b in pairwise(cuts)]
+    most = max(1, min(most, n // ROWS))
+    cuts = np.linspace(0, n, 1 + most).astype(int)
+    return [[(int(a), int(b))] for a, b in pairwise(cuts)]
+
+
+def _tiles(side: int) -> list[tuple[int, int, int]]:
+    """Ranges of f with about ``PAIRS`` pairs each: first, last, and the pairs before them."""
+    tiles, first, before, count = [], 0, 0, 0
+    for f in range(side):
+        count += side - f
+        if count >= PAIRS or f == side - 1:
+            tiles.append((first, f + 1, before))
+            first, before, count = f + 1, before + count, 0
+    return tiles
+
+
+def _add_block(
+    shard: Shard,
+    block: tuple[int, int],
+    layout: Full,
+    v: V,
+    tiles: list[tuple[int, int, int]],
+    out: Floats,
+) -> None:
+    """out += Σ u_i v_iᵀ over the rows of a block, for the pairs of some tiles."""
+    structures, _, nodes = shard.between(*block)
+    for a in range(0, nodes.stop - nodes.start, ROWS):
+        b = min(a + ROWS, nodes.stop - nodes.start)
+        X = _dense(structures.rows[a:b])
+        right = v(slice(nodes.start + a, nodes.start + b))
+        for first, last, before in tiles:
+            U = _products(X, layout, first, last)
+            out[before : before + U.shape[1]] += U.T @ right
+
+
+def _dense(rows: Rows) -> Floats:
+    X = as_matrix(rows)
+    return np.asarray(X.toarray() if isinstance(rows, Csr) else X)
+
+
+def _products(X: Floats, layout: Full, first: int, last: int) -> Floats:
+    """u of some rows, for f = first … last − 1."""
+    side = layout.features + int(layout.intercept)
+    if layout.compiled:
+        from ..kernels import hessian
+
+        pairs = (last - first) * side - (last * (last - 1) - first * (first - 1)) // 2
+        U = np.empty((len(X), pairs))
+        hessian.pair_products(X, layout.intercept, first, last, U)
+        return U
+    full = np.hstack([X, np.ones((len(X), 1))]) if layout.intercept else X
+    full = full.astype(float, copy=False)
+    return np.hstack([full[:, f : f + 1] * full[:, f:] for f in range(first, last)])
+
+
+def spread_out(pairs: Floats, side: int, m: int, compiled: bool) -> Floats:
+    """H (side · m, side · m) over weights in the order (feature, column), from the M of crossed columns."""
+    out = np.empty((side, m, side, m))
+    if compiled:
+        from ..kernels import hessian
+
+        H = out.reshape(side * m, side * m)
+        hessian.spread_pairs(pairs, side, m, H)
+        return H
+    f, g = _places(side)
+    for column, (a, c) in enumerate(zip(*_places(m), strict=True)):
+        out[f, a, g, c] = out[f, c, g, a] = pairs[:, column]
+        out[g, a, f, c] = out[g, c, f, a] = pairs[:, column]
+    return out.reshape(side * m, side * m)
+
+
+def spread_one(pairs: Floats, side: int) -> Floats:
+    """The Hessian (side, side) of one column, from its part of M."""
+    H = np.empty((side, side))
+    f, g = _places(side)
+    H[f, g] = H[g, f] = pairs
+    return H

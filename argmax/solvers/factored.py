@@ -1,0 +1,135 @@
+"""Systems in the Hessian over few weights, by Cholesky factors.
+
+    (C Σ_i s_i H_i ⊗ x̃_i x̃_iᵀ + ridge) d = g
+
+One factor of all weights; or one for each weight column, where columns do not enter each other's derivatives.
+Every matrix is scaled to a unit diagonal first: columns of x on unlike scales would cost the factor its digits.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from ..layouts import Full
+from ..objective import Objective
+from ..passes.hessians import spread_one, spread_out
+from ..records import Floats
+
+__all__ = ["Factored", "full_hessian", "hessian_bytes", "hessian_work"]
+
+RIDGES = 0.0, 1e-14, 1e-12, 1e-9, 1e-6
+"""What is added to the unit diagonal, one after the other, where rounding has made a matrix indefinite."""
+
+
+def sides(layout: Full, crossed: bool) -> tuple[int, int]:
+    """How many matrices there are, and how many rows each has."""
+    side = layout.features + int(layout.intercept)
+    return (1, side * layout.columns) if crossed else (layout.columns, side)
+
+
+def hessian_bytes(layout: Full, crossed: bool) -> float:
+    """What a Hessian and its factor take."""
+    _, side = sides(layout, crossed)
+    pairs = layout.columns * (layout.features + 1.0) ** 2 / 2
+    return 8.0 * (2.0 * float(side) ** 2 + 2.0 * pairs * (layout.columns if crossed else 1))
+
+
+def hessian_work(layout: Full, crossed: bool, rows: int) -> float:
+    """Multiply-adds of forming a Hessian of so many rows and factoring it."""
+    count, side = sides(layout, crossed)
+    D, m = layout.features + int(layout.intercept), layout.columns
+    products = D * (D + 1) / 2 * (m * (m + 1) / 2 if crossed else m)
+    return rows * products + count * float(side) ** 3 / 3
+
+
+@final
+class Factored:
+    """v ↦ (C · M + ridge)⁻¹ v over tables of weights (features and intercept, columns).
+
+    ``pairs`` is M of ``passes.hessian``; ``ridge`` is one number for each weight (side, columns).
+    """
+
+    def __init__(self, layout: Full, pairs: Floats, ridge: Floats, crossed: bool) -> None:
+        self.layout, self.crossed = layout, crossed
+        self.shape = ridge.shape
+        if crossed:
+            H = spread_out(pairs, *ridge.shape, layout.compiled)
+            _shift_of_all(H, layout, ridge)
+            self.factors = [_Factor(H, ridge.ravel())]
+        else:
+            self.factors = [
+                _Factor(spread_one(pairs[:, a], len(ridge)), ridge[:, a])
+                for a in range(ridge.shape[1])
+            ]
+
+    def __call__(self, table: Floats) -> Floats:
+        """The solution for a right-hand side (side, columns)."""
+        if self.crossed:
+            return self.factors[0](table.ravel()).reshape(self.shape)
+        columns = zip(self.factors, table.T, strict=True)
+        return np.stack([factor(column) for factor, column in columns], axis=1)
+
+
+def _shift_of_all(H: Floats, layout: Full, ridge: Floats) -> None:
+    """Where nothing holds a shift of all intercepts, and it changes nothing, H gets a 1 in that direction."""
+    if not layout.intercept or layout.columns == 1 or ridge[-1].any():
+        return
+    last = len(H) - layout.columns
+    H[last:, last:] += max(float(H[last:, last:].max()), 1e-10)
+
+
+@final
+class _Factor:
+    """The Cholesky factor of one matrix and a ridge, which may be overwritten."""
+
+    def __init__(self, H: Floats, ridge: Floats) -> None:
+        places = np.diag_indices(len(H))
+        H[places] += np.maximum(ridge, 1e-14 * H[places])
+        with np.errstate(over="ignore"):
+            self.scale = 1.0 / np.sqrt(np.maximum(H[places], 1e-300))
+            H *= self.scale[:, None]
+            H *= self.scale
+        self.factor = None
+        for ridge_of_unit in RIDGES:
+            try:
+                A = H if ridge_of_unit == RIDGES[-1] else H.copy()
+                A[places] += ridge_of_unit
+                self.factor = cho_factor(A.T, lower=True, overwrite_a=True, check_finite=False)
+                return
+            except LinAlgError:
+                continue
+
+    def __call__(self, g: Floats) -> Floats:
+        if self.factor is None:
+            return np.asarray(g * self.scale**2)
+        return np.asarray(self.scale * cho_solve(self.factor, self.scale * g, check_finite=False))
+
+
+def ridge_of(objective: Objective) -> Floats:
+    """The penalty's second derivatives (side, columns); a trace of one where there is none."""
+    layout = objective.problem.full
+    side = layout.features + int(layout.intercept)
+    ridge = np.full((side, layout.columns), objective.l2 or 1e-10)
+    if layout.intercept and layout.free_intercept:
+        ridge[-1] = 0.0
+    return ridge
+
+
+def full_hessian(objective: Objective, pairs: Floats) -> Floats:
+    """∇²F over the weights without padding, (feature, column) in order; positive definite."""
+    layout, ridge = objective.problem.full, ridge_of(objective)
+    side, m = ridge.shape
+    if objective.problem.curvature.crossed:
+        H = spread_out(objective.C * pairs, side, m, layout.compiled)
+        _shift_of_all(H, layout, ridge)
+    else:
+        H = np.zeros((side, m, side, m))
+        for a in range(m):
+            H[:, a, :, a] = objective.C * spread_one(pairs[:, a], side)
+        H = H.reshape(side * m, side * m)
+    places = np.diag_indices(len(H))
+    H[places] += np.maximum(ridge.ravel(), 1e-14 * H[places])
+    return H
