@@ -82,6 +82,7 @@ class Objective:
         self._zero: float | None = None
         self._whole: Shard | None = None
         self._counts: Any = None
+        self.lower = -math.inf  # no w has a smaller F: the best dual value that is known
         self.latest: Any = None  # the stamp of the last point that was computed from its w alone
 
     @property
@@ -148,6 +149,11 @@ class Objective:
         return self.problem.space.curved and self.problem.loss.smooth
 
     @property
+    def foresees(self) -> bool:
+        """Whether steps lead to dual points (``Point.foresee``)."""
+        return self.curved and self.problem.loss.foresees and self.l2 > 0 and not self.l1
+
+    @property
     def rounded(self) -> bool:
         """Whether products run in float32, whose noise may hide the last steps."""
         shard = self.shards[0]
@@ -155,7 +161,10 @@ class Objective:
 
     def precise(self) -> Objective:
         """The same objective with all products in float64; rows stay as they are."""
-        return Objective(self.problem.precise(), self.shards, self.engine, self.C, self.l1, self.l2)
+        given = self.shards, self.engine, self.C, self.l1, self.l2
+        same = Objective(self.problem.precise(), *given)
+        same.lower = self.lower
+        return same
 
     @property
     def zero(self) -> float:
@@ -372,10 +381,40 @@ class Point:
 
     @property
     def gap(self) -> float:
-        """An upper bound on F(w) − min F at a ``settled`` point, elsewhere an estimate; ∞ without penalty."""
+        """An upper bound on F(w) − min F at a ``proven`` point, elsewhere an estimate; ∞ without penalty."""
         if self._gap is None:
             self._gap = self._bound()
-        return self._gap
+        return min(self._gap, self._above)
+
+    @property
+    def _above(self) -> float:
+        """How far F(w) lies above the best dual value that is known."""
+        return max(self.value - self.objective.lower, 0.0)
+
+    @property
+    def proven(self) -> bool:
+        """Whether ``gap`` is a bound: the free entries are solved, or a dual value is as good."""
+        return self.settled or self._above <= self.gap
+
+    def foresee(self, step: Floats) -> None:
+        """Raise ``objective.lower`` to the value of the dual point that a Newton step from here leads to.
+
+        In the free entries a dual point must sum to zero. What rounding leaves there is subtracted, as
+        much as it could matter to an intercept that differs by 1 from the one here.
+        """
+        objective, free = self.objective, self.objective.problem.layout.free
+        line = Stamp(step)
+        objective.fold(passes.direction, self.stamp, line)
+        sums = objective.fold(passes.foreseen, self.stamp, line)
+        gradient = sums["gradient"]
+        left = np.abs(gradient[free])
+        if left.max(initial=0.0) > 1e-6 * objective.weight:
+            return
+        slack = float(left @ (np.abs(self.w[free] + step[free]) + 1.0))
+        square = objective.C**2 * objective.square(gradient) / (2 * objective.l2)
+        dual = -objective.C * (float(sums["value"]) + slack) - square
+        if math.isfinite(dual):
+            objective.lower = max(objective.lower, dual)
 
     def _bound(self) -> float:
         objective = self.objective

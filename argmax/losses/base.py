@@ -73,6 +73,7 @@ class Loss(ABC):
     structured: bool = True  # defined on every space, or else on single labels only
     relative: bool = True  # only differences between scores matter: a shift of all changes nothing
     curvature: Curvature | None = None  # of smooth losses over classes
+    foresees: bool = False  # whether ``dual_point`` is there
     online: bool = (
         False  # steps are taken along it and nothing is minimised: no penalty, no certificate
     )
@@ -84,6 +85,16 @@ class Loss(ABC):
     @abstractmethod
     def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
         """Σ_i weight_i · loss*(scale · r_i): the dual value of the residuals at ``scores``, shrunk."""
+
+    def dual_point(
+        self, space: Space, scores: Scores, truth: Truth, step: Floats, residual: Scores
+    ) -> Floats:
+        """A point of the dual close to the residuals at scores + step; returns weight_i · loss*_i there (n,).
+
+        ``residual`` is filled with weight_i · (∂loss_i + H_i step_i), moved into the domain of loss* where it
+        lies outside. The step of Newton's method leads to a dual point that is as good as its next iterate.
+        """
+        raise Unsupported(f"loss {self.name!r} has no dual points of steps.")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

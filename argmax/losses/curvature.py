@@ -13,9 +13,25 @@ from ..records import Floats, Scores, Truth
 from ..spaces import Space
 from .base import Curvature
 
-__all__ = ["Separate", "Softmax", "Star", "differences", "spread_out"]
+__all__ = ["Separate", "Softmax", "Star", "differences", "shares_after", "spread_out"]
 
 Augment = Callable[[Scores, Truth], Scores]
+
+
+def shares_after(p: Floats, step: Floats) -> Floats:
+    """p + (diag p − p pᵀ) step (n, K): to first order, the softmax of scores moved by ``step``.
+
+    Shares that fall below zero are zero, and the others shrink to a sum of 1.
+
+    >>> import numpy as np
+    >>> from argmax.losses.curvature import shares_after
+    >>> shares_after(np.array([[0.5, 0.5]]), np.array([[0.2, 0.0]]))
+    array([[0.55, 0.45]])
+    """
+    moved = p * (1.0 + step - np.einsum("ij,ij->i", p, step)[:, None])
+    np.maximum(moved, 0.0, out=moved)
+    moved /= moved.sum(axis=1, keepdims=True)
+    return np.asarray(moved)
 
 
 @final

@@ -12,6 +12,7 @@ each loss is then the one of the textbook.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import final
 
@@ -77,6 +78,8 @@ class _Binary(Loss):
     takes_cost = False
     structured = False
     relative = False
+    foresees = True
+    steepest = -math.inf, math.inf  # φ' lies between
 
     @abstractmethod
     def _value(self, margin: Floats) -> Floats:
@@ -93,15 +96,29 @@ class _Binary(Loss):
     def evaluate(self, space: Space, scores: Scores, truth: Truth, residual: Scores) -> Floats:
         f, t = differences(scores.node, truth)
         slope = t * self._slope(t * f)
-        if truth.weight is not None:
-            slope *= truth.weight[:, None]
-        spread_out(slope, residual.node)
+        spread_out(slope * weight_or_one(truth.weight), residual.node)
         return weighted(self._value(t * f).sum(axis=1), truth.weight)
+
+    def dual_point(
+        self, space: Space, scores: Scores, truth: Truth, step: Floats, residual: Scores
+    ) -> Floats:
+        f, t = differences(scores.node, truth)
+        ahead, _ = differences(step, truth)
+        assert isinstance(self.curvature, Separate)
+        slope = self._slope(t * f) + self.curvature.second(t * f) * t * ahead
+        np.clip(slope, *self.steepest, out=slope)
+        spread_out(t * slope * weight_or_one(truth.weight), residual.node)
+        return weighted(self._dual(slope).sum(axis=1), truth.weight)
 
     def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
         f, t = differences(scores.node, truth)
         values = self._dual(scale * self._slope(t * f)).sum(axis=1)
         return float(weighted(values, truth.weight).sum())
+
+
+def weight_or_one(weight: Floats | None) -> Floats | float:
+    """What multiplies a row (n, 1), or all of them."""
+    return 1.0 if weight is None else weight[:, None]
 
 
 def _one(margin: Floats) -> Floats:
@@ -167,6 +184,7 @@ class SquaredHinge(_Binary):
     free_intercept = False
     probabilities = False
     curvature = Separate(2.0, _twice_inside)
+    steepest = -math.inf, 0.0
 
     def _value(self, margin: Floats) -> Floats:
         return np.asarray(np.maximum(1.0 - margin, 0.0) ** 2)
@@ -197,6 +215,7 @@ class OvrLog(_Binary):
     free_intercept = True
     probabilities = True
     curvature = Separate(0.25, _sigmoid_slope)
+    steepest = -1.0, 0.0
 
     def _value(self, margin: Floats) -> Floats:
         return np.logaddexp(0.0, -margin)

@@ -12,7 +12,7 @@ from ..errors import Unsupported
 from ..records import Floats, Scores, Truth
 from ..spaces import Chain, Classes, Space
 from .base import Loss, weighted
-from .curvature import Softmax
+from .curvature import Softmax, shares_after
 
 __all__ = ["Hinge", "Log", "Perceptron", "SoftmaxMargin", "augmented"]
 
@@ -56,6 +56,7 @@ class Log(Loss):
     takes_cost = False
     free_intercept = True
     probabilities = True
+    foresees = True
     curvature = Softmax(_as_they_are)
 
     def evaluate(self, space: Space, scores: Scores, truth: Truth, residual: Scores) -> Floats:
@@ -69,6 +70,12 @@ class Log(Loss):
             raise Unsupported(f"an l1 penalty has no certificate over {space!r}. Use penalty='l2'.")
         values = _negative_entropy(_mixture(space, scores, truth, scale))
         return float(weighted(values, truth.weight).sum())
+
+    def dual_point(
+        self, space: Space, scores: Scores, truth: Truth, step: Floats, residual: Scores
+    ) -> Floats:
+        p = _after(self.curvature, space, scores, truth, step, residual)
+        return weighted(_negative_entropy(p), truth.weight)
 
     @staticmethod
     def _conjugate_of_paths(space: Chain, scores: Scores, truth: Truth, scale: float) -> float:
@@ -98,6 +105,20 @@ def _mixture(space: Classes, scores: Scores, truth: Truth, scale: float) -> Floa
     mixture = scale * p.node
     mixture[np.arange(len(mixture)), truth.labels] += 1.0 - scale
     return mixture
+
+
+def _after(
+    curvature: Softmax, space: Space, scores: Scores, truth: Truth, step: Floats, residual: Scores
+) -> Floats:
+    """The shares after a step; ``residual`` becomes their difference to the truth, weighted."""
+    filled = np.empty_like(scores.node)
+    curvature.fill(space, scores, truth, filled)
+    p = shares_after(filled, step)
+    residual.node[:] = p
+    residual.node[np.arange(len(p)), truth.labels] -= 1.0
+    if truth.weight is not None:
+        residual.node[:] *= truth.weight[:, None]
+    return p
 
 
 def _negative_entropy(p: Floats) -> Floats:
@@ -133,10 +154,20 @@ class SoftmaxMargin(Loss):
     takes_cost = True
     free_intercept = True
     probabilities = True
+    foresees = True
     curvature = Softmax(augmented)
 
     def evaluate(self, space: Space, scores: Scores, truth: Truth, residual: Scores) -> Floats:
         return space.nll(augmented(scores, truth), truth.labels, truth.weight, residual)
+
+    def dual_point(
+        self, space: Space, scores: Scores, truth: Truth, step: Floats, residual: Scores
+    ) -> Floats:
+        p = _after(self.curvature, space, scores, truth, step, residual)
+        cost = augmented(scores, truth).node - scores.node
+        own = cost[np.arange(len(cost)), truth.labels]
+        values = _negative_entropy(p) - np.einsum("ij,ij->i", p, cost) + own
+        return weighted(values, truth.weight)
 
     def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
         """−Σ weight · (entropy + expected cost) of the mixture scale · P(y | x) + (1 − scale) · truth."""

@@ -20,7 +20,8 @@ from ..engines.base import Sums
 from ..layouts import Full, Linked
 from . import curvatures, graphs, rows
 from .curvatures import curvature, gram
-from .hessians import hessian
+from .duals import foreseen, transposed
+from .hessians import crossed_pairs, hessian
 from .problem import Problem
 from .rows import outputs, shifted
 
@@ -29,15 +30,18 @@ __all__ = [
     "along",
     "at_zero",
     "conjugate",
+    "crossed_pairs",
     "curvature",
     "diagonal",
     "direction",
     "evaluate",
+    "foreseen",
     "gram",
     "has_diagonal",
     "hessian",
     "outputs",
     "shifted",
+    "transposed",
 ]
 
 

@@ -27,6 +27,7 @@ from .problem import Problem
 
 __all__ = [
     "V",
+    "crossed_pairs",
     "hessian",
     "label_pairs",
     "pair_sums",
@@ -35,8 +36,14 @@ __all__ = [
     "spread_out",
 ]
 
-V = Callable[[slice], Floats]
+Some = slice | Ints
+"""Nodes of a shard: consecutive ones, or a list of them."""
+
+V = Callable[[Some], Floats]
 """v of some rows (n, pairs of columns), as C-contiguous float64."""
+
+FLAT = 1e-15
+"""Curvature, as a share of the most that the loss can have, that is left out: it would be lost in rounding."""
 
 ROWS = 256
 """Rows whose products are formed together, in the second-level cache with those of ``PAIRS`` pairs."""
@@ -55,15 +62,33 @@ def hessian(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     filled, bends = curved(shard, crew, problem, stamp), problem.curvature
     weight, layout = shard.weights(), problem.full
 
-    def v(rows: slice) -> Floats:
+    def v(rows: Some) -> Floats:
         if bends.crossed:
             values = label_pairs(*bends.parts(filled[rows]), layout)
         else:
             values = bends.diagonal(filled[rows])
         return values if weight is None else values * weight[rows, None]
 
+    def bent(rows: slice) -> Ints:
+        """The rows that curve at all: where a loss is nearly flat, they are few."""
+        least = FLAT * bends.bound(layout.labels)
+        return rows.start + np.flatnonzero(bends.spread(filled[rows]) > least)
+
     columns = pairs_of_columns(layout.columns) if bends.crossed else layout.columns
-    return {"pairs": pair_sums(shard, crew, layout, v, columns)}
+    return {"pairs": pair_sums(shard, crew, layout, v, bent, columns)}
+
+
+def crossed_pairs(shard: Shard, crew: Crew, problem: Problem, a: Floats, b: Floats | None) -> Sums:
+    """{"pairs": M} of given H_i = diag(a_i) − b_i b_iᵀ, (N, K) both; without b, of stars (``label_pairs``)."""
+    layout = problem.full
+
+    def v(rows: Some) -> Floats:
+        return label_pairs(a[rows], None if b is None else b[rows], layout)
+
+    def every(rows: slice) -> Ints:
+        return np.arange(rows.start, rows.stop)
+
+    return {"pairs": pair_sums(shard, crew, layout, v, every, pairs_of_columns(layout.columns))}
 
 
 def pairs_of_columns(m: int) -> int:
@@ -110,11 +135,17 @@ def _of_star(h: Floats, layout: Full) -> Floats:
 @lru_cache(maxsize=8)
 def _places(m: int) -> tuple[Ints, Ints]:
     """a and c of the pairs of columns, in order."""
-    return np.triu_indices(m)
+    left, right = np.triu_indices(m)
+    return left, right
 
 
-def pair_sums(shard: Shard, crew: Crew, layout: Full, v: V, columns: int) -> Floats:
-    """M = Σ_i u_i v_iᵀ (pairs of features, ``columns``); ``v`` gives the right factor of some rows."""
+def pair_sums(
+    shard: Shard, crew: Crew, layout: Full, v: V, bent: Callable[[slice], Ints], columns: int
+) -> Floats:
+    """M = Σ_i u_i v_iᵀ (pairs of features, ``columns``) over the rows that ``bent`` finds in a range.
+
+    ``v`` gives the right factor of some rows.
+    """
     side = layout.features + int(layout.intercept)
     tiles = _tiles(side)
     total = side * (side + 1) // 2
@@ -126,7 +157,8 @@ def pair_sums(shard: Shard, crew: Crew, layout: Full, v: V, columns: int) -> Flo
     def piece(i: int) -> None:
         part, group = divmod(i, len(groups))
         for block in parts[part]:
-            _add_block(shard, block, layout, v, [tiles[t] for t in groups[group]], sums[part])
+            some = [tiles[t] for t in groups[group]]
+            _add_block(shard, block, layout, v, bent, some, sums[part])
 
     crew.run(piece, len(parts) * len(groups))
     for part in range(1, len(parts)):
@@ -161,23 +193,30 @@ def _add_block(
     block: tuple[int, int],
     layout: Full,
     v: V,
+    bent: Callable[[slice], Ints],
     tiles: list[tuple[int, int, int]],
     out: Floats,
 ) -> None:
     """out += Σ u_i v_iᵀ over the rows of a block, for the pairs of some tiles."""
     structures, _, nodes = shard.between(*block)
-    for a in range(0, nodes.stop - nodes.start, ROWS):
-        b = min(a + ROWS, nodes.stop - nodes.start)
-        X = _dense(structures.rows[a:b])
-        right = v(slice(nodes.start + a, nodes.start + b))
+    curving = bent(nodes)
+    for a in range(0, len(curving), ROWS):
+        places = curving[a : a + ROWS]
+        first, last = int(places[0]), int(places[-1]) + 1
+        here = slice(first, last) if last - first == len(places) else places
+        X = _table(structures.rows, here, nodes.start)
+        right = v(here)
         for first, last, before in tiles:
             U = _products(X, layout, first, last)
             out[before : before + U.shape[1]] += U.T @ right
 
 
-def _dense(rows: Rows) -> Floats:
-    X = as_matrix(rows)
-    return np.asarray(X.toarray() if isinstance(rows, Csr) else X)
+def _table(rows: Rows, some: Some, start: int) -> Floats:
+    """Some rows of a block that begins at node ``start``, as a dense table."""
+    here = slice(some.start - start, some.stop - start) if isinstance(some, slice) else some - start
+    if not isinstance(rows, Csr):
+        return np.asarray(rows[here])
+    return np.asarray(as_matrix(rows)[here].toarray())
 
 
 def _products(X: Floats, layout: Full, first: int, last: int) -> Floats:

@@ -13,6 +13,8 @@
     FrankWolfe  the structured SVM, with its duality gap: sequences
     BlockFrankWolfe, BlockPerceptron  the same for graphs: one argmax a visit
     Subgradient the structured SVM by stochastic subgradients: sequences
+    InteriorPoint  the hinges of classes with few weights: any scale, any C
+    InteriorPoint  the hinges of classes with few weights: any scale, any C
     Smoothing   the hinges of classes with their corners rounded off: few features, any scale
 
 Each is an object with its own options, or its name: ``solver="lbfgs"`` is ``solver=solvers.LBFGS()``.
@@ -24,6 +26,8 @@ from .block_perceptron import BlockPerceptron
 from .blocks import BlockFrankWolfe
 from .dual import Dual
 from .frank_wolfe import FrankWolfe
+from .interior_point import InteriorPoint
+from .interior_point import InteriorPoint
 from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
@@ -42,6 +46,8 @@ __all__ = [
     "BlockPerceptron",
     "Dual",
     "FrankWolfe",
+    "InteriorPoint",
+    "InteriorPoint",
     "Keeper",
     "LBFGS",
     "Newton",
@@ -63,8 +69,8 @@ __all__ = [
 _BY_NAME: dict[str, type[Solver]] = {
     solver.name: solver
     for solver in (
-        Auto, BlockFrankWolfe, BlockPerceptron, Dual, FrankWolfe, LBFGS, Newton, NewtonCG, OrthantWise,
-        PassiveAggressive, Perceptron, Proximal, SGD, Smoothing, Subgradient,
+        Auto, BlockFrankWolfe, BlockPerceptron, Dual, FrankWolfe, InteriorPoint, LBFGS, Newton, NewtonCG,
+        OrthantWise, PassiveAggressive, Perceptron, Proximal, SGD, Smoothing, Subgradient,
     )
 }  # fmt: skip
 

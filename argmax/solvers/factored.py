@@ -56,7 +56,7 @@ class Factored:
         self.layout, self.crossed = layout, crossed
         self.shape = ridge.shape
         if crossed:
-            H = spread_out(pairs, *ridge.shape, layout.compiled)
+            H = spread_out(pairs, len(ridge), layout.columns, layout.compiled)
             _shift_of_all(H, layout, ridge)
             self.factors = [_Factor(H, ridge.ravel())]
         else:

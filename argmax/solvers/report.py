@@ -215,7 +215,7 @@ class Report:
 
     def certified(self, point: Point) -> bool:
         """Whether F(w) is provably within tol · F(0) of the optimum."""
-        return point.settled and self.promising(point)
+        return point.proven and self.promising(point)
 
     def _flat(self, point: Point) -> bool:
         # Without a penalty there is no certificate; the gradient is measured against that at zero.
@@ -234,15 +234,15 @@ class Report:
         self, objective: Objective, point: Point, solver: str, state: Any = None
     ) -> Solution:
         """The outcome, with the certificate of ``point``, whose free entries are settled first."""
-        if not point.settled:
+        if not point.proven:
             settled = objective.settled(point.w, point.stamp)
-            point = settled if settled.settled else point
+            point = settled if settled.proven else point
         if self.certified(point) and self.status in ("", "max_iter", "stalled", "time_limit"):
             self.status, self.message = "converged", ""
         if not self.status:
             self._stop("stalled", "no step makes progress any more")
-        gap = point.gap if point.settled else math.inf
-        relative = point.relative_gap if point.settled else math.inf
+        gap = point.gap if point.proven else math.inf
+        relative = point.relative_gap if point.proven else math.inf
         quality = (
             f"the objective is at most {relative:.1e} (relative to w = 0) above its minimum"
             if math.isfinite(relative)
