@@ -44,6 +44,12 @@ RANGE = 2**17
 GROUPS = 16
 """Calls in which threads do it then: after each of them they queue for the interpreter's lock."""
 
+LONG = 1_000_000
+"""Scores from which on a step that settles the intercepts takes so long that a time limit is looked at."""
+
+SETTLING = 0.03
+"""What is left of the gradient in the intercepts of many labels after a step of Newton's method."""
+
 PIECE = 2**15
 """Weights worked on together then: enough to be worth a call, few enough that what is between is small."""
 
@@ -293,25 +299,35 @@ class Objective:
         value = 0.5 * self.l2 * self.square(w) if self.l2 else 0.0
         return value + (self.l1 * float(np.abs(self.bound(w)).sum()) if self.l1 else 0.0)
 
-    def settled(self, w: Floats, stamp: Stamp | None = None, seldom: bool = False) -> Point:
+    def settled(
+        self,
+        w: Floats,
+        stamp: Stamp | None = None,
+        seldom: bool = False,
+        out_of_time: Callable[[], bool] = lambda: False,
+    ) -> Point:
         """The point at w, after its free entries are solved to zero gradient (Newton on them alone).
 
-        ``stamp`` is that of a point at w, whose scores are then used again; ``seldom`` as in ``at``.
+        ``stamp`` is that of a point at w, whose scores are then used again; ``seldom`` as in ``at``. Once
+        ``out_of_time`` says so, the entries stay where they are.
         """
         if not self.has_free or not self.curved:
             return self.at(w, seldom=seldom)
         layout, stamp = self.problem.full, stamp or Stamp(w)
         shift, scale = np.zeros(layout.columns), self.weight
-        reach, before = 4.0, np.inf
+        reach, before, here = 4.0, np.inf, Stamp(shift)
+        long = sum(len(shard) for shard in self.shards) * layout.columns > LONG
         for _ in range(100):
-            sums = self.fold(passes.shifted, stamp, shift)
+            if long and out_of_time():
+                break
+            here = Stamp(shift)
+            sums = self.fold(passes.shifted, stamp, here)
             size = float(abs(sums["gradient"]).max())
             if size <= 1e-14 * scale or (size <= 1e-9 * scale and size >= before):
                 break  # zero, or as near to it as rounding lets it be
             # Far away all probabilities are 0 or 1 and nothing curves: a little ridge gives a direction,
             # ``reach`` a length that grows while all goes one way and shrinks after an overshoot.
-            curved = sums["hessian"] + 1e-9 * scale * np.eye(layout.columns)
-            step = np.linalg.solve(curved, sums["gradient"])
+            step = self._settling(here, sums, 1e-9 * scale)
             reach = max(reach / 8.0, 1.0) if size > before else reach
             # Newton's method squares what is left, and so the ratio of one step to the next.
             ratio = size / before if before < np.inf else 1.0
@@ -319,10 +335,13 @@ class Objective:
             if largest > reach:
                 step *= reach / largest
                 reach *= 2.0
-            shift -= step
+            shift = shift - step
+            left = left if "hessian" in sums else size
             near = size <= 1e-7 * scale or left <= 1e-10 * scale
             if near and largest <= 1e-3 and not self.small:
                 break  # the pass that follows looks at it
+        for shard in self.shards:
+            shard.drop("step", here)
         moved = self._copy(w)
         moved[layout.free] += shift
         point = self.at(moved, stamp, shift, seldom)
@@ -330,6 +349,22 @@ class Objective:
         if not point.settled:
             point._gap = math.inf
         return point
+
+    def _settling(self, here: Stamp, sums: Any, ridge: float) -> Floats:
+        """Newton's step in the free entries; for many labels by conjugate gradients, never a k × k matrix."""
+        gradient = sums["gradient"]
+        if "hessian" in sums:
+            return np.linalg.solve(sums["hessian"] + ridge * np.eye(len(gradient)), gradient)
+        from scipy.sparse.linalg import LinearOperator, cg
+
+        def product(v: Floats) -> Floats:
+            bent: Floats = self.fold(passes.shifted_product, here, v)["product"]
+            return bent + ridge * v
+
+        shape, inverse = (len(gradient),) * 2, 1.0 / (sums["diagonal"] + ridge)
+        system = LinearOperator(shape, product, dtype=float)
+        scaled = LinearOperator(shape, lambda v: inverse * v, dtype=float)
+        return np.asarray(cg(system, gradient, rtol=SETTLING, maxiter=25, M=scaled)[0])
 
 
 @final

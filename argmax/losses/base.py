@@ -42,6 +42,14 @@ class Curvature(ABC):
         """Σ_i weight_i H_i (K, K)."""
 
     @abstractmethod
+    def summed_diagonal(self, filled: Floats, weight: Floats) -> Floats:
+        """The diagonal of ``summed`` (K,)."""
+
+    @abstractmethod
+    def summed_product(self, filled: Floats, weight: Floats, v: Floats) -> Floats:
+        """``summed`` times v (K,), without the matrix."""
+
+    @abstractmethod
     def spread(self, filled: Floats) -> Floats:
         """The mean curvature of each example (n,), in the units of ``bound``."""
 

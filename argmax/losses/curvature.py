@@ -62,6 +62,13 @@ class Softmax(Curvature):
         shares = filled * (weight / self.temperature)[:, None]
         return np.asarray(np.diag(shares.sum(axis=0)) - shares.T @ filled)
 
+    def summed_diagonal(self, filled: Floats, weight: Floats) -> Floats:
+        return np.asarray(np.einsum("i,ij,ij->j", weight, filled, 1.0 - filled)) / self.temperature
+
+    def summed_product(self, filled: Floats, weight: Floats, v: Floats) -> Floats:
+        apart = v[None, :] - (filled @ v)[:, None]
+        return np.asarray(np.einsum("i,ij,ij->j", weight, filled, apart)) / self.temperature
+
     def spread(self, filled: Floats) -> Floats:
         square = np.einsum("ij,ij->i", filled, filled)
         return np.asarray((1.0 - square) / (max(filled.shape[1] - 1, 1) * self.temperature))
@@ -107,6 +114,14 @@ class Separate(Curvature):
         if len(total) == 2:
             return np.asarray(total[0] * np.array([[1.0, -1.0], [-1.0, 1.0]]))
         return np.diag(total)
+
+    def summed_diagonal(self, filled: Floats, weight: Floats) -> Floats:
+        return self.summed(filled, weight).diagonal() if filled.shape[1] == 2 else weight @ filled
+
+    def summed_product(self, filled: Floats, weight: Floats, v: Floats) -> Floats:
+        if filled.shape[1] == 2:
+            return np.asarray(self.summed(filled, weight) @ v)
+        return np.asarray((weight @ filled) * v)
 
     def spread(self, filled: Floats) -> Floats:
         return 2.0 * filled[:, 0] if filled.shape[1] == 2 else filled.mean(axis=1)
@@ -159,6 +174,12 @@ class Star(Curvature):
             total[y] -= h
             total[:, y] -= h
         return total
+
+    def summed_diagonal(self, filled: Floats, weight: Floats) -> Floats:
+        return self.summed(filled, weight).diagonal()
+
+    def summed_product(self, filled: Floats, weight: Floats, v: Floats) -> Floats:
+        return np.asarray(self.summed(filled, weight) @ v)
 
     def spread(self, filled: Floats) -> Floats:
         return np.asarray(2.0 * np.maximum(filled, 0.0).sum(axis=1) / filled.shape[1])

@@ -23,7 +23,7 @@ from .curvatures import curvature, gram
 from .duals import foreseen, transposed
 from .hessians import crossed_pairs, hessian
 from .problem import Problem
-from .rows import outputs, shifted
+from .rows import outputs, shifted, shifted_product
 
 __all__ = [
     "Problem",
@@ -41,6 +41,7 @@ __all__ = [
     "hessian",
     "outputs",
     "shifted",
+    "shifted_product",
     "transposed",
 ]
 

@@ -4,7 +4,8 @@
     gram        w          Σ c_i x̃ x̃ᵀ, for a preconditioner that all labels share
     diagonal    w          its diagonal, for many features
 
-(``hessians`` has all of it, for few weights.) They start from the scores that ``rows.evaluate`` left behind, or compute them anew.
+(``hessians`` has all of it, for few weights.) They start from the scores that ``rows.evaluate`` left
+behind, or compute them anew.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ V = Callable[[Some], Floats]
 """v of some rows (n, pairs of columns), as C-contiguous float64."""
 
 FLAT = 1e-15
-"""Curvature, as a share of the most that the loss can have, that is left out: it would be lost in rounding."""
+"""Curvature that is left out, as a share of the largest the loss can have: rounding would lose it."""
 
 ROWS = 256
 """Rows whose products are formed together, in the second-level cache with those of ``PAIRS`` pairs."""
@@ -72,14 +72,14 @@ def hessian(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     def bent(rows: slice) -> Ints:
         """The rows that curve at all: where a loss is nearly flat, they are few."""
         least = FLAT * bends.bound(layout.labels)
-        return rows.start + np.flatnonzero(bends.spread(filled[rows]) > least)
+        return np.asarray(rows.start + np.flatnonzero(bends.spread(filled[rows]) > least))
 
     columns = pairs_of_columns(layout.columns) if bends.crossed else layout.columns
     return {"pairs": pair_sums(shard, crew, layout, v, bent, columns)}
 
 
 def crossed_pairs(shard: Shard, crew: Crew, problem: Problem, a: Floats, b: Floats | None) -> Sums:
-    """{"pairs": M} of given H_i = diag(a_i) − b_i b_iᵀ, (N, K) both; without b, of stars (``label_pairs``)."""
+    """{"pairs": M} of H_i = diag(a_i) − b_i b_iᵀ, a and b (N, K); without b, of stars (``label_pairs``)."""
     layout = problem.full
 
     def v(rows: Some) -> Floats:
@@ -163,7 +163,7 @@ def pair_sums(
     crew.run(piece, len(parts) * len(groups))
     for part in range(1, len(parts)):
         sums[0] += sums[part]
-    return sums[0]
+    return np.asarray(sums[0])
 
 
 def _parts(shard: Shard, most: int) -> list[list[tuple[int, int]]]:

@@ -38,7 +38,19 @@ from .sums import (
     weights_of,
 )
 
-__all__ = ["along", "at_zero", "conjugate", "direction", "evaluate", "outputs", "shifted"]
+__all__ = [
+    "along",
+    "at_zero",
+    "conjugate",
+    "direction",
+    "evaluate",
+    "outputs",
+    "shifted",
+    "shifted_product",
+]
+
+WIDE = 64
+"""Labels beyond which no matrix of labels against labels is formed to settle the intercepts."""
 
 
 def evaluate(
@@ -218,12 +230,17 @@ def at_zero(shard: Shard, crew: Crew, problem: Problem) -> Sums:
     return {"value": sum(crew.run(block, len(shard.groups)))}
 
 
-def shifted(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, shift: Floats) -> Sums:
-    """{"gradient" (m,), "hessian" (m, m)} of Σ s_i loss_i in the intercept, at intercept + shift."""
+def shifted(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, shift: Stamp) -> Sums:
+    """{"gradient" (m,), "hessian" (m, m)} of Σ s_i loss_i in the intercept, at intercept + shift.w.
+
+    Of many labels there is the "diagonal" (m,) instead, and what ``shifted_product`` needs is left behind.
+    """
     layout, space, loss = problem.full, problem.space, problem.loss
     node = kept_scores(shard, crew, problem, stamp)
+    if layout.columns > WIDE and layout.label_features is None:
+        return _shifted_wide(shard, crew, problem, node, shift)
     phi = layout.label_matrix
-    move = phi @ shift
+    move = phi @ shift.w
 
     def block(i: int) -> tuple[Floats, Floats]:
         truth, nodes, _ = shard.answers(i)
@@ -247,6 +264,39 @@ def shifted(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, shift: Flo
     g, h = (sum(parts[1:], parts[0]) for parts in zip(*pieces, strict=True))
     h = np.tril(h) + np.tril(h, -1).T  # kernels fill the lower triangle alone
     return {"gradient": phi.T @ g, "hessian": phi.T @ h @ phi}
+
+
+def _shifted_wide(shard: Shard, crew: Crew, problem: Problem, node: Floats, shift: Stamp) -> Sums:
+    space, loss, bends = problem.space, problem.loss, problem.curvature
+    filled = shard.slots.keep("step", shift, node.shape)
+
+    def block(i: int) -> tuple[Floats, Floats]:
+        g, diagonal = np.zeros(node.shape[1]), np.zeros(node.shape[1])
+        truth, nodes, _ = shard.answers(i)
+        weight = weights_of(truth.weight, nodes)
+        some = Scores(node[nodes] + shift.w)
+        bends.fill(space, some, truth, filled[nodes])
+        residual = Scores(np.empty_like(some.node))
+        loss.evaluate(space, some, truth, residual)
+        g += residual.node.sum(axis=0)
+        diagonal += bends.summed_diagonal(filled[nodes], weight)
+        return g, diagonal
+
+    pieces = crew.run(block, len(shard.groups))
+    g, diagonal = (sum(parts[1:], parts[0]) for parts in zip(*pieces, strict=True))
+    return {"gradient": g, "diagonal": diagonal}
+
+
+def shifted_product(shard: Shard, crew: Crew, problem: Problem, shift: Stamp, v: Floats) -> Sums:
+    """{"product" (m,)}: the Hessian of ``shifted`` times v."""
+    filled, bends = shard.slots.kept("step", shift), problem.curvature
+
+    def block(i: int) -> Floats:
+        truth, nodes, _ = shard.answers(i)
+        return bends.summed_product(filled[nodes], weights_of(truth.weight, nodes), v)
+
+    pieces = crew.run(block, len(shard.groups))
+    return {"product": sum(pieces[1:], pieces[0])}
 
 
 def _shifted_by_kernel(node: Floats, move: Floats, truth: Truth) -> tuple[Floats, Floats]:

@@ -27,7 +27,6 @@ from .blocks import BlockFrankWolfe
 from .dual import Dual
 from .frank_wolfe import FrankWolfe
 from .interior_point import InteriorPoint
-from .interior_point import InteriorPoint
 from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
@@ -46,7 +45,6 @@ __all__ = [
     "BlockPerceptron",
     "Dual",
     "FrankWolfe",
-    "InteriorPoint",
     "InteriorPoint",
     "Keeper",
     "LBFGS",

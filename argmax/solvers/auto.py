@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any, final
 
 import numpy as np
@@ -14,6 +15,7 @@ from .block_perceptron import BlockPerceptron
 from .blocks import BlockFrankWolfe
 from .dual import Dual
 from .frank_wolfe import FrankWolfe
+from .interior_point import InteriorPoint
 from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
@@ -21,8 +23,9 @@ from .orthant import OrthantWise
 from .passive_aggressive import PassiveAggressive
 from .perceptron import Perceptron
 from .proximal import Proximal
-from .report import Report
+from .report import Report, Snapshot
 from .smoothing import Smoothing
+from .watching import Watch, interior_seconds, newton_seconds, pass_seconds, sweep_seconds
 
 __all__ = ["Auto"]
 
@@ -32,10 +35,27 @@ DUAL_LIMIT = 10.0
 NEWTON_WEIGHTS = 300
 """Weights up to which the full Hessian is cheaper than anything clever, on small problems."""
 
+SWEEPS = 30
+"""What dual ascent takes for most problems within its reach."""
+
+PASSES = 40
+"""What quasi-Newton steps on dense rows take for most problems."""
+
+MANY = 300
+"""Passes after which a fit that does not end soon is handed on in any case."""
+
+CHOICES: tuple[type[Solver], ...] = (
+    BlockFrankWolfe, BlockPerceptron, Dual, FrankWolfe, InteriorPoint, LBFGS, Newton, NewtonCG,
+    OrthantWise, PassiveAggressive, Perceptron, Proximal, Smoothing,
+)  # fmt: skip
+
 
 @final
 class Auto(Solver):
-    """Chooses by the rows (sparse, dense), the penalty, and C · mean ‖x‖².
+    """Chooses by the rows (sparse, dense), the penalty, C · mean ‖x‖², and what a Hessian would cost.
+
+    The fit is watched. Where the certificate does not fall as the first solver promises, or it stalls, its
+    point is handed on to another one, which ``solution_.message`` tells.
 
     >>> from argmax import SoftmaxRegression
     >>> from sklearn.datasets import load_iris
@@ -71,9 +91,13 @@ class Auto(Solver):
             return Proximal(), "an l1 penalty needs proximal steps"
         if not objective.curved:
             return LBFGS(), f"{objective.problem.space!r} offers gradients only"
+        return self._of_smooth(objective)
+
+    def _of_smooth(self, objective: Objective) -> tuple[Solver, str]:
         layout = objective.problem.full
         weights = (layout.features + int(layout.intercept)) * layout.columns
-        if weights <= NEWTON_WEIGHTS and not layout.compiled:
+        small = weights <= NEWTON_WEIGHTS and not layout.compiled
+        if small or newton_seconds(objective) <= PASSES * pass_seconds(objective):
             return Newton(), f"{weights} weights: the full Hessian is cheap"
         if objective.sparse and not objective.random_access:
             return (
@@ -93,11 +117,23 @@ class Auto(Solver):
         return LBFGS(), "dense rows: one factor of XᵀX preconditions all classes"
 
     def _of_hinges(self, objective: Objective) -> tuple[Solver, str]:
+        if not objective.random_access:
+            return Smoothing(), "a hinge in files or on a cluster, where single rows are far away"
         layout, spread = objective.problem.full, _spread(objective)
         weights = (layout.features + int(layout.intercept)) * layout.columns
         rows = sum(len(shard) for shard in objective.shards)
         text = f"C · mean ‖x‖² = {spread:.3g}"
-        if objective.penalised and spread > DUAL_LIMIT and rows > weights:
+        if not objective.penalised:
+            return Dual(
+                seed=self.seed
+            ), "the hard margin is the limit of soft ones, and theirs a dual"
+        sweeps = SWEEPS * max(1.0, spread / DUAL_LIMIT) * sweep_seconds(objective)
+        if interior_seconds(objective) <= sweeps:
+            return (
+                InteriorPoint(),
+                f"{text}, and {weights} weights: few interior points lead to the end",
+            )
+        if spread > DUAL_LIMIT and rows > weights:
             return Smoothing(), f"{text}: beyond the dual's reach, and few weights"
         return Dual(seed=self.seed), f"a hinge has corners, and its dual an exact step; {text}"
 
@@ -116,8 +152,59 @@ class Auto(Solver):
     def minimise(
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
-        solver, _ = self.choose(objective)
-        return solver.minimise(objective, start, report, state)
+        if isinstance(state, Snapshot):
+            solver = self._named(state.solver)
+        else:
+            solver, _ = self.choose(objective)
+        others = self._others(objective, solver)
+        if others:
+            report.watch = _watch(objective, solver, others[0], report.tol)
+        solution = solver.minimise(objective, start, report, state)
+        while others and solution.status in ("handed_on", "stalled"):
+            following = others.pop(0)
+            report.hand_on(following.name)
+            solution = following.minimise(objective, solution.w, report)
+        return solution
+
+    def _named(self, name: str) -> Solver:
+        """The solver that a snapshot comes from."""
+        kind: Any = next(kind for kind in CHOICES if kind.name == name)
+        solver: Solver = kind(seed=self.seed) if "seed" in signature(kind).parameters else kind()
+        return solver
+
+    def _others(self, objective: Objective, solver: Solver) -> list[Solver]:
+        """The solvers that may take over, the most promising first."""
+        if not isinstance(objective.problem.layout, Full) or objective.l1:
+            return []
+        loss = objective.problem.loss
+        kinds: list[Solver] = []
+        if not objective.penalised or loss.online:
+            return []
+        if loss.smooth and objective.curved:
+            kinds = [Newton()] if newton_seconds(objective) < np.inf else []
+            kinds.append(NewtonCG())
+            if objective.random_access and objective.sparse and loss.name == "log":
+                kinds.append(Dual(seed=self.seed))
+        elif loss.name in ("hinge", "weston_watkins") and objective.random_access:
+            kinds = [InteriorPoint()] if interior_seconds(objective) < np.inf else []
+            kinds += [Smoothing(), Dual(seed=self.seed)]
+        return [kind for kind in kinds if kind.name != solver.name]
+
+
+def _watch(objective: Objective, solver: Solver, other: Solver, tol: float) -> Watch | None:
+    """A watch over the first solver, if what the other takes can be told in passes of this one."""
+    one = pass_seconds(objective)
+    if solver.name == "dual":
+        one = sweep_seconds(objective)
+    elif solver.name not in ("lbfgs", "newton_cg"):
+        return None
+    if other.name == "newton":
+        whole = newton_seconds(objective)
+    elif other.name == "interior_point":
+        whole = interior_seconds(objective)
+    else:
+        whole = MANY * one
+    return Watch(tol * objective.zero, min(whole / one, MANY))
 
 
 def _spread(objective: Objective) -> float:

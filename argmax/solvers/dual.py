@@ -16,6 +16,7 @@ when that estimate has fallen far enough, and decides.
 
 from __future__ import annotations
 
+import math
 from typing import Any, final
 
 import numpy as np
@@ -109,9 +110,11 @@ class Dual(Solver):
             # limits ask for it, or when somebody has waited for news for a while.
             near = estimate <= wanted
             due = near or report.out_of_time() or sweeps == report.max_iter
+            if not due and report.look(sweeps, math.nan, estimate):
+                due = True
             if not due and report.seconds - told < patience:
                 continue
-            point = objective.settled(ascent.w(), seldom=True)
+            point = objective.settled(ascent.w(), seldom=True, out_of_time=report.out_of_time)
             # A look out of patience only reports: were it to end the run, the clock would decide.
             over = due and report.certified(point)
             wanted = 0.5 * estimate if near else wanted
@@ -121,7 +124,9 @@ class Dual(Solver):
             if stop or over:
                 break
         if point is None or not report.certified(point):
-            point = point or objective.settled(ascent.w(), seldom=True)
+            point = point or objective.settled(
+                ascent.w(), seldom=True, out_of_time=report.out_of_time
+            )
             report.stop("max_iter", f"max_iter of {report.max_iter} sweeps reached")
         point = polish(objective, point, report)
         return report.solution(objective, point, self.name, state=ascent.state())

@@ -18,13 +18,17 @@ import numpy as np
 from scipy.linalg import lstsq
 
 from ..layouts import as_matrix
+from ..objective import Objective, Point
 from ..records import Floats, Ints
 from .report import Report
 
 if TYPE_CHECKING:
     from .margins import Climb
 
-__all__ = ["SWEEPS", "finish", "solve"]
+__all__ = ["SWEEPS", "finish", "polished", "solve", "sparse"]
+
+FADING = 1e-5
+"""Shares below this are taken for zero when another solver hands them on."""
 
 ROUNDS = 60
 """Solves at most for the last digits."""
@@ -52,6 +56,30 @@ def finish(climb: Climb, target: float, report: Report) -> None:
         best = min(best, gap)
         if gap <= target or stuck >= 10 or report.out_of_time():
             break
+
+
+def polished(objective: Objective, point: Point, shares: Floats, report: Report) -> Point:
+    """The optimum to rounding, from dual variables α / c (n, K) near it; else the point itself."""
+    from .margins import LAST_DIGIT, Climb
+
+    climb = Climb(objective, 0, {"mu": shares}, {})
+    finish(climb, LAST_DIGIT * max(objective.zero, 1e-300), report)
+    dual, gap = climb.look()
+    if gap > point.gap:
+        return point
+    best = objective.at(climb.w())
+    best.prove(dual)
+    return best
+
+
+def sparse(share: Floats, labels: Ints) -> Floats:
+    """Shares without those that are on their way to a bound; of the truth what is left over."""
+    own = np.arange(len(share)), labels
+    sums = bool((share[own] <= 0.0).all())  # Weston–Watkins: minus the sum of the others
+    share = np.where(share < FADING, 0.0, np.where(share > 1.0 - FADING, 1.0, share))
+    share[own] = 0.0
+    share[own] = (0.0 if sums else 1.0) - share.sum(axis=1)
+    return share
 
 
 def _free(climb: Climb) -> tuple[Ints, Ints]:

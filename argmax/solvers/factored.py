@@ -2,8 +2,9 @@
 
     (C Σ_i s_i H_i ⊗ x̃_i x̃_iᵀ + ridge) d = g
 
-One factor of all weights; or one for each weight column, where columns do not enter each other's derivatives.
-Every matrix is scaled to a unit diagonal first: columns of x on unlike scales would cost the factor its digits.
+One factor of all weights; or one for each weight column, where columns do not enter each other's
+derivatives. Every matrix is scaled to a unit diagonal first: columns of x on unlike scales would cost the
+factor its digits.
 """
 
 from __future__ import annotations

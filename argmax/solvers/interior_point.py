@@ -13,8 +13,8 @@ With all but w eliminated, a step solves
     (I + Σ_i M_i ⊗ x̃_i x̃_iᵀ) Δw = −r − Ψᵀ h          r = w − w(α)
 
 where M_i = diag(z) − z zᵀ / Σ z with z = α / t (``_Simplex``), or a star of every label against the truth
-(``_Box``): the shapes of ``Curvature``, and so one product of matrices (``passes.hessians``). Each iterate has
-its w and its α, hence a true gap F(w) − D(α).
+(``_Box``): the shapes of ``Curvature``, and so one product of matrices (``passes.hessians``). Each iterate
+has its w and its α, hence a true gap F(w) − D(α).
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ from ..layouts import Full
 from ..losses.structured import augmented
 from ..objective import Objective
 from ..records import Floats, Scores, Solution, Truth
-from .base import Solver
+from . import faces
+from .base import Solver, resume
 from .factored import Factored, hessian_bytes, ridge_of
-from .report import Report
+from .report import Report, Snapshot, Values
 
 __all__ = ["InteriorPoint"]
 
@@ -51,6 +52,9 @@ Pair = tuple[Floats, Floats]
 
 TABLES = 14
 """Tables (n, K) in use at once."""
+
+EXACT = 1e-8
+"""The gap, as a share of F(0), at which a small problem is handed to the dual for its last digits."""
 
 STUCK = 12
 """Steps without a better gap after which rounding has taken over."""
@@ -97,10 +101,18 @@ class InteriorPoint(Solver):
         )
         report.solver = self.name
         path = _Path(objective.precise() if objective.rounded else objective)
-        best, stuck = path.gap(), 0
-        w = path.w
-        while not report(objective, w, path.value(), best):
-            if best <= report.tol * objective.zero or stuck >= STUCK or not path.advance():
+        best, w, stuck = path.gap(), path.w, 0
+        if isinstance(state, Snapshot):
+            kept = resume(self, report, state)
+            path.restore(kept)
+            best, w, stuck = kept["gap"], kept["w"], kept["stuck"]
+        aim = EXACT if objective.small else report.tol
+
+        def keep() -> Values:
+            return {"gap": best, "w": w, "stuck": stuck, **path.values()}
+
+        while not report(objective, w, path.dual + best, best, state=keep):
+            if best <= aim * objective.zero or stuck >= STUCK or not path.advance():
                 break
             gap = path.gap()
             stuck = 0 if gap < best else stuck + 1
@@ -108,7 +120,11 @@ class InteriorPoint(Solver):
                 best, w = gap, path.w
         point = objective.at(w)
         point.prove(path.dual)
-        return report.solution(objective, point, self.name)
+        shares = path.shape.shares()
+        if objective.small and not report.status:
+            shares = faces.sparse(shares, path.whole.truth.labels)
+            point = faces.polished(objective, point, shares, report)
+        return report.solution(objective, point, self.name, state={"mu": shares})
 
 
 class _Shape(ABC):
@@ -144,7 +160,7 @@ class _Shape(ABC):
 
     @abstractmethod
     def respond(self, ahead: Floats, h: Floats) -> list[Pair]:
-        """How multipliers and slacks move with scores that move by ``ahead``; in the order of ``products``."""
+        """Steps of multipliers and slacks when scores move by ``ahead``, in the order of ``products``."""
 
     @abstractmethod
     def residual(self, alpha: Floats) -> Floats:
@@ -153,6 +169,14 @@ class _Shape(ABC):
     @abstractmethod
     def gain(self) -> float:
         """Σ ⟨Δ_i, α_i⟩."""
+
+    @abstractmethod
+    def shares(self) -> Floats:
+        """α / c (n, K), as ``Dual`` keeps them."""
+
+    @abstractmethod
+    def values(self) -> dict[str, Floats]:
+        """All tables, by name."""
 
     @abstractmethod
     def losses(self, node: Floats) -> Floats:
@@ -196,7 +220,7 @@ class _Simplex(_Shape):
         push = rest[0] / self.t
         self.lift = push.sum(axis=0) / self.sum
         push -= self.z * self.lift
-        return push
+        return np.asarray(push)
 
     def respond(self, ahead: Floats, h: Floats) -> list[Pair]:
         u = self.relative(ahead)
@@ -213,6 +237,12 @@ class _Simplex(_Shape):
 
     def gain(self) -> float:
         return float(np.vdot(self.cost, self.alpha))
+
+    def shares(self) -> Floats:
+        return _turned(self.alpha / self.c)
+
+    def values(self) -> dict[str, Floats]:
+        return {"alpha": self.alpha, "t": self.t}
 
     def losses(self, node: Floats) -> Floats:
         return np.asarray((self.relative(node) + self.cost).max(axis=0))
@@ -261,6 +291,12 @@ class _Box(_Shape):
     def gain(self) -> float:
         return float(self.alpha.sum())
 
+    def shares(self) -> Floats:
+        return self.residual(self.alpha / self.c)
+
+    def values(self) -> dict[str, Floats]:
+        return {"alpha": self.alpha, "t": self.t, "beta": self.beta, "xi": self.xi}
+
     def losses(self, node: Floats) -> Floats:
         short = 1.0 + self.relative(node)[self.others]
         return np.asarray(np.maximum(short, 0.0).sum(axis=0))
@@ -288,7 +324,7 @@ class _Path:
         # An example of no weight has no multipliers; a trace of weight keeps them positive.
         c = np.maximum(objective.C * weight, 1e-12 * objective.C * float(weight.max()))
         self.shape = SHAPES[objective.problem.loss.name](cost, whole.truth, c)
-        self.dual = -np.inf
+        self.dual, self.r = -np.inf, np.zeros(0)
         self.w = np.zeros(objective.size)
         self._look()
         self.w = self.w - self.r  # w(α), however large: nothing is left to be made good
@@ -309,6 +345,18 @@ class _Path:
         ahead = -self._sum(shape.residual(shape.alpha))
         self.r = self.w - ahead
         self.dual = max(self.dual, shape.gain() - 0.5 * self.objective.dot(ahead, ahead))
+
+    def values(self) -> Values:
+        """For a snapshot: copies, because steps work in place."""
+        arrays = {"node": self.node, "r": self.r, "here": self.w, **self.shape.values()}
+        return {"dual": self.dual} | {name: array.copy() for name, array in arrays.items()}
+
+    def restore(self, kept: Values) -> None:
+        """The path as a snapshot has it."""
+        self.node, self.r, self.w = kept["node"].copy(), kept["r"].copy(), kept["here"].copy()
+        self.dual = float(kept["dual"])
+        for name, table in self.shape.values().items():
+            table[:] = kept[name]
 
     def value(self) -> float:
         """F(w)."""
@@ -352,9 +400,7 @@ class _Path:
         self._look()
         return True
 
-    def _towards(
-        self, solve: Factored, rest: list[Floats]
-    ) -> tuple[list[Pair], Floats, Floats]:
+    def _towards(self, solve: Factored, rest: list[Any]) -> tuple[list[Pair], Floats, Floats]:
         """The step after which every product has grown by ``rest``: of the variables, of w, of the scores."""
         shape, layout = self.shape, self.layout
         h = shape.pull(rest)
@@ -372,7 +418,7 @@ def _products(held: list[Pair], moves: list[Pair], step: float) -> list[Floats]:
 
 
 def _outside(products: Floats, aim: float) -> Floats:
-    """How far products lie outside of a range around what they are to be; of large ones, not more than that."""
+    """Distances of products from the range around their aim, cut off for large ones."""
     wished = np.clip(products, BALANCED[0] * aim, BALANCED[1] * aim) - products
     return np.maximum(wished, -BALANCED[1] * aim)
 

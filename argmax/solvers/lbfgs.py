@@ -85,7 +85,7 @@ class LBFGS(Solver):
             precondition.refresh(point, mean=known)
         while not report.reached(point, lambda: {**precondition.values(), **pairs.values()}):
             if report.promising(point):
-                point = point if point.settled else objective.settled(point.w, point.stamp)
+                point = point if point.settled else report.settled(point)
                 if report.certified(point):
                     break
             if report.passes in self.refresh and precondition.kind != "none":

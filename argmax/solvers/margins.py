@@ -81,6 +81,7 @@ def climb(
             ascent.average()
         near, last = estimate <= wanted, ascent.passes >= report.max_iter
         due = near or last or report.out_of_time()
+        due = due or report.look(ascent.passes, np.nan, estimate)
         if not due and ascent.visited - told < PATIENCE * ascent.examples:
             continue
         before, (dual, gap) = gap, ascent.look()
@@ -90,7 +91,8 @@ def climb(
         if not due and gap > STALLED * before:
             ascent.sharpen()
         passes, told = ascent.passes - report.passes, ascent.visited
-        if report(objective, ascent.w(), dual + gap, gap, passes, None if over else keep) or over:
+        stop = report(objective, ascent.w(), dual + gap, gap, passes, None if over else keep)
+        if stop or over or report.status:
             break
     if objective.small and not report.status:
         faces.finish(ascent, LAST_DIGIT * max(objective.zero, 1e-300), report)

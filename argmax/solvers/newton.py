@@ -81,7 +81,7 @@ class Step:
 
 
 def newton_step(objective: Objective, point: Point, near: float = math.inf) -> Step:
-    """One step with the full Hessian; where it promises less than ``near``, its dual point is looked at too."""
+    """One step with the full Hessian; where it promises less than ``near``, its dual point is tried too."""
     layout = objective.problem.full
     columns = layout.columns
     gradient = layout.matrix(point.gradient)[:, :columns]

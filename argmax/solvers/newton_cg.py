@@ -54,7 +54,7 @@ class NewtonCG(Solver):
         first = kept.get("first", objective.norm(point.gradient))
         while not report.reached(point, first=first, kind=precondition.kind):
             if report.promising(point):
-                point = point if point.settled else objective.settled(point.w, point.stamp)
+                point = point if point.settled else report.settled(point)
                 if report.certified(point):
                     break
             precondition.refresh(point, mean=report.passes > 1)

@@ -71,6 +71,11 @@ class Preconditioner:
         A = sums["gram"]
         with np.errstate(over="ignore"):
             A *= objective.C * objective.weight / sums["rows"]
+        if every > 1:
+            # A column that is set in few rows, none of them in the sample, must not pass for an empty one.
+            whole = objective.C * objective.fold(passes.diagonal, point.stamp, mean)["diagonal"]
+            places = np.diag_indices(self.side)
+            A[places] = np.maximum(A[places], whole)
         if self.single and not np.isfinite(A.diagonal()).all():  # more than float32 can hold
             del sums, A
             self._in_double(point, mean)

@@ -19,6 +19,9 @@ from ..records import Floats, Solution
 
 __all__ = ["Keeper", "Progress", "Report", "Snapshot", "Values"]
 
+OPEN = "", "max_iter", "stalled", "time_limit", "handed_on"
+"""Reasons to stop that do not matter where ``tol`` is met."""
+
 Values = dict[str, Any]
 """What a solver holds at the end of a pass, by name: arrays, numbers, flags and words."""
 
@@ -129,6 +132,8 @@ class Report:
         self._shown = 0.0
         self._before = 0.0  # seconds of the runs that this one continues
         self._told = False
+        self.watch: Callable[[int, float, float], str | None] | None = None
+        self.handed: list[str] = []  # which solver handed its point to which, and why
 
     @property
     def seconds(self) -> float:
@@ -179,6 +184,7 @@ class Report:
             self.passes += passes
             self.history.append((self.seconds, value, gap))
             asked = self._tell(objective, w, value, gap, state)
+            self.look(self.passes, value, gap)
         if asked:
             self._stop("stopped", "a callback asked to stop")
         elif self.out_of_time():
@@ -186,6 +192,19 @@ class Report:
         elif self.passes >= self.max_iter:
             self._stop("max_iter", f"max_iter of {self.max_iter} passes reached")
         return bool(self.status)
+
+    def look(self, passes: int, value: float, gap: float) -> bool:
+        """Let the ``watch`` judge a pass that is not reported; True means that the point is handed on."""
+        reason = None if self.watch is None else self.watch(passes, value, gap)
+        if reason:
+            self.stop("handed_on", reason)
+        return bool(self.status)
+
+    def hand_on(self, following: str) -> None:
+        """Go on with another solver, and the same account."""
+        why = self.message or "no step makes progress"
+        self.handed.append(f"{self.solver} handed its point to {following} ({why})")
+        self.status, self.message, self.watch = "", "", None
 
     def _tell(
         self,
@@ -206,6 +225,10 @@ class Report:
 
     def _snapshot(self, values: Values) -> Snapshot:
         return Snapshot(self.solver, self.passes, self.seconds, tuple(self.history), values)
+
+    def settled(self, point: Point) -> Point:
+        """The point with its free entries solved, if there is time for it."""
+        return point.objective.settled(point.w, point.stamp, out_of_time=self.out_of_time)
 
     def promising(self, point: Point) -> bool:
         """Whether the gap is within tol · F(0); a proof only where the point is settled."""
@@ -235,9 +258,9 @@ class Report:
     ) -> Solution:
         """The outcome, with the certificate of ``point``, whose free entries are settled first."""
         if not point.proven:
-            settled = objective.settled(point.w, point.stamp)
+            settled = self.settled(point)
             point = settled if settled.proven else point
-        if self.certified(point) and self.status in ("", "max_iter", "stalled", "time_limit"):
+        if self.certified(point) and self.status in OPEN:
             self.status, self.message = "converged", ""
         if not self.status:
             self._stop("stalled", "no step makes progress any more")
@@ -250,6 +273,7 @@ class Report:
             if objective.penalised
             else "without a penalty there is no certificate"
         )
+        who = "; ".join([*self.handed, solver])
         reason = f"{self.message}; " if self.message else f"tol = {self.tol:g} met: "
         self._show(None)
         return Solution(
@@ -258,7 +282,7 @@ class Report:
             gap=gap,
             relative_gap=relative,
             status=self.status,
-            message=f"{solver}: {reason}{quality}.",
+            message=f"{who}: {reason}{quality}.",
             solver=solver,
             passes=self.passes,
             seconds=self.seconds,

@@ -15,8 +15,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, final
 
-import numpy as np
-
 from .. import passes
 from ..errors import Unsupported
 from ..layouts import Full
@@ -26,7 +24,6 @@ from ..records import Floats, Solution
 from . import faces
 from .base import Solver, resume
 from .lbfgs import LBFGS
-from .margins import LAST_DIGIT, Climb
 from .newton import Newton
 from .report import Report, Snapshot
 
@@ -40,9 +37,6 @@ COLDEST = 1e-10
 
 FEW = 300
 """Weights up to which the full Hessian is formed."""
-
-FADING = 1e-5
-"""Shares below this are taken for zero when a small problem is handed on."""
 
 EXACT = 1e-7
 """The gap, as a share of F(0), at which a small problem is handed to the dual."""
@@ -134,22 +128,5 @@ def _exact(objective: Objective, stage: Objective, point: Point, report: Report)
     assert isinstance(loss, Smoothed)
     whole = objective.whole
     scores = layout.scores(whole.structures, point.w)
-    shares = _sparse(loss.shares(stage.problem.space, scores, whole.truth), whole)
-    climb = Climb(objective, 0, {"mu": shares}, {})
-    faces.finish(climb, LAST_DIGIT * max(objective.zero, 1e-300), report)
-    dual, gap = climb.look()
-    if gap > point.gap:
-        return point
-    best = objective.at(climb.w())
-    best.prove(dual)
-    return best
-
-
-def _sparse(share: Floats, shard: Any) -> Floats:
-    """Shares without those that are on their way to a bound; of the truth what is left over."""
-    own = np.arange(len(share)), shard.truth.labels
-    sums = bool((share[own] <= 0.0).all())  # Weston–Watkins: minus the sum of the others
-    share = np.where(share < FADING, 0.0, np.where(share > 1.0 - FADING, 1.0, share))
-    share[own] = 0.0
-    share[own] = (0.0 if sums else 1.0) - share.sum(axis=1)
-    return share
+    shares = faces.sparse(loss.shares(stage.problem.space, scores, whole.truth), whole.truth.labels)
+    return faces.polished(objective, point, shares, report)

@@ -1,0 +1,117 @@
+"""Watching a fit: whether it ends soon, or another solver would end sooner.
+
+A solver's gap falls by about the same factor in every pass. From the last half of its passes
+
+    remaining = log(gap / wanted) / rate,     rate = log(gap at half time / gap) / passes since half time
+
+and where that is more than what another solver takes in all, told in passes of this one, the point is
+handed on. Before anything is judged, as many passes are made as the other solver would take, and at least
+``FIRST``. So the whole fit takes about twice as long as the better of the two at most. No clock is read: the
+same data lead to the same decisions on any machine.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+from ..layouts import Full
+from ..objective import Objective
+from ..records import Csr
+from .factored import hessian_bytes, hessian_work
+
+__all__ = ["Watch", "interior_seconds", "newton_seconds", "pass_seconds", "sweep_seconds"]
+
+PRODUCTS, PASSES, VISITS, EXPONENTIALS = 2e10, 2e9, 5e8, 2e8
+"""Multiply-adds a second of matrix products, of passes over rows, of visits to single rows; and exponentials.
+Only their ratios matter: they were measured on one core each, and differ little between machines."""
+
+NEWTON_STEPS, INTERIOR_STEPS = 15, 40
+"""What Newton's method and the interior-point method take for most problems."""
+
+FIRST = 10
+"""Passes before which nothing is judged."""
+
+MEMORY = 2**31
+"""Bytes that a Hessian may take where nobody asked for one."""
+
+
+@final
+class Watch:
+    """Told every pass; says why the point should be handed on, or nothing.
+
+    ``budget`` is what the other solver takes, in passes of this one.
+
+    >>> from argmax.solvers.watching import Watch
+    >>> watch = Watch(wanted=1e-6, budget=20.0)
+    >>> told = [watch(i, 100.0, 0.99**i) for i in range(100)]
+    >>> next(i for i, reason in enumerate(told) if reason)
+    21
+    """
+
+    def __init__(self, wanted: float, budget: float) -> None:
+        self.wanted, self.budget = wanted, budget
+        self.gaps: list[tuple[int, float]] = []
+        self.values: list[float] = []
+
+    def __call__(self, passes: int, value: float, gap: float) -> str | None:
+        best = min(gap, self.gaps[-1][1]) if self.gaps else gap
+        self.gaps.append((passes, best))
+        self.values.append(value)
+        done = passes - self.gaps[0][0]
+        if done < max(FIRST, self.budget) or best <= self.wanted:
+            return None
+        half = next(at for at in self.gaps if at[0] - self.gaps[0][0] >= done / 2)
+        since, before = passes - half[0], half[1]
+        rate = math.log(before / best) / since if 0.0 < best < before < math.inf else 0.0
+        remaining = math.log(best / self.wanted) / rate if rate > 0.0 else math.inf
+        if remaining <= max(self.budget, FIRST):
+            return None
+        more = f"{remaining:.0f} more passes" if remaining < 1e6 else "no end"
+        return f"{more} expected after {done}"
+
+
+def _shape(objective: Objective) -> tuple[float, float, Full]:
+    """Rows, entries, and the layout."""
+    rows = entries = 0.0
+    for shard in objective.shards:
+        some = shard.structures.rows
+        rows += len(shard)
+        entries += some.entries if isinstance(some, Csr) else float(some.size)
+    return rows, entries, objective.problem.full
+
+
+def pass_seconds(objective: Objective) -> float:
+    """One pass, roughly: scores, losses and gradient."""
+    rows, entries, layout = _shape(objective)
+    return 2.0 * entries * layout.columns / PASSES + rows * layout.labels / EXPONENTIALS + 1e-5
+
+
+def sweep_seconds(objective: Objective) -> float:
+    """One visit to every row."""
+    rows, entries, layout = _shape(objective)
+    return 2.0 * entries * layout.columns / VISITS + rows * layout.labels / EXPONENTIALS + 1e-5
+
+
+def _hessian_seconds(objective: Objective, crossed: bool) -> float:
+    rows, _, layout = _shape(objective)
+    if hessian_bytes(layout, crossed) > MEMORY:
+        return math.inf
+    return hessian_work(layout, crossed, int(rows)) / PRODUCTS + 1e-4
+
+
+def newton_seconds(objective: Objective) -> float:
+    """A fit by Newton's method, roughly; ∞ where the Hessian is too large, or there is none."""
+    if not objective.curved:
+        return math.inf
+    crossed = objective.problem.curvature.crossed
+    return NEWTON_STEPS * (_hessian_seconds(objective, crossed) + 3.0 * pass_seconds(objective))
+
+
+def interior_seconds(objective: Objective) -> float:
+    """A fit by the interior-point method, roughly; ∞ where the Hessian is too large."""
+    rows, _, layout = _shape(objective)
+    tables = 150.0 * rows * layout.labels / PASSES
+    return INTERIOR_STEPS * (
+        _hessian_seconds(objective, True) + 5.0 * pass_seconds(objective) + tables
+    )
