@@ -56,6 +56,9 @@ PARTS = 16
 PART_BYTES = 2**22
 """What the sums of one part of the rows may take; beyond it, parts are ranges of pairs of features too."""
 
+SMALL = 2**18
+"""Products of pairs of features, of all rows, that are kept between passes: two megabytes of them."""
+
 
 def hessian(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     """{"pairs": M} of the second derivatives of Σ s_i loss_i at w."""
@@ -149,6 +152,9 @@ def pair_sums(
     side = layout.features + int(layout.intercept)
     tiles = _tiles(side)
     total = side * (side + 1) // 2
+    if len(shard) * total <= SMALL and not shard.on_disk:
+        turned = shard.made("pairs", lambda: _all_products(shard, layout))
+        return np.asarray(turned @ v(slice(0, len(shard))))
     shares = int(np.clip(PART_BYTES // (8 * total * columns), 1, PARTS))
     parts = _parts(shard, shares)
     groups = np.array_split(np.arange(len(tiles)), min(len(tiles), -(-PARTS // len(parts))))
@@ -164,6 +170,18 @@ def pair_sums(
     for part in range(1, len(parts)):
         sums[0] += sums[part]
     return np.asarray(sums[0])
+
+
+def _all_products(shard: Shard, layout: Full) -> Floats:
+    """u of all rows of a small shard, transposed: rows of a table are gathered faster than columns."""
+    rows = shard.structures.rows
+    X = rows if not isinstance(rows, Csr) else as_matrix(rows).toarray()
+    turned = np.ones((layout.features + int(layout.intercept), len(X)))
+    turned[: layout.features] = X.T
+    f, g = _places(len(turned))
+    products = turned[f]
+    products *= turned[g]
+    return products
 
 
 def _parts(shard: Shard, most: int) -> list[list[tuple[int, int]]]:
@@ -231,23 +249,37 @@ def _products(X: Floats, layout: Full, first: int, last: int) -> Floats:
         return U
     full = np.hstack([X, np.ones((len(X), 1))]) if layout.intercept else X
     full = full.astype(float, copy=False)
-    return np.hstack([full[:, f : f + 1] * full[:, f:] for f in range(first, last)])
+    f, g = _places(side)
+    start, stop = np.searchsorted(f, [first, last])
+    return np.asarray(full[:, f[start:stop]] * full[:, g[start:stop]])
 
 
 def spread_out(pairs: Floats, side: int, m: int, compiled: bool) -> Floats:
     """H (side · m, side · m) over weights in the order (feature, column), from the M of crossed columns."""
-    out = np.empty((side, m, side, m))
     if compiled:
         from ..kernels import hessian
 
-        H = out.reshape(side * m, side * m)
+        H = np.empty((side * m, side * m))
         hessian.spread_pairs(pairs, side, m, H)
         return H
-    f, g = _places(side)
-    for column, (a, c) in enumerate(zip(*_places(m), strict=True)):
-        out[f, a, g, c] = out[f, c, g, a] = pairs[:, column]
-        out[g, a, f, c] = out[g, c, f, a] = pairs[:, column]
-    return out.reshape(side * m, side * m)
+    return np.asarray(pairs.ravel()[_spread_places(side, m)])
+
+
+@lru_cache(maxsize=8)
+def _spread_places(side: int, m: int) -> Ints:
+    """Of every entry of H, the place in M (side · m, side · m)."""
+    features, columns = _pair_numbers(side), _pair_numbers(m)
+    width = pairs_of_columns(m)
+    places = features[:, None, :, None] * width + columns[None, :, None, :]
+    return np.asarray(places.reshape(side * m, side * m))
+
+
+def _pair_numbers(m: int) -> Ints:
+    """The number of each pair (m, m), in the order of ``_places``."""
+    numbers = np.empty((m, m), int)
+    left, right = _places(m)
+    numbers[left, right] = numbers[right, left] = np.arange(len(left))
+    return numbers
 
 
 def spread_one(pairs: Floats, side: int) -> Floats:

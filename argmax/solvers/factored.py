@@ -25,23 +25,25 @@ RIDGES = 0.0, 1e-14, 1e-12, 1e-9, 1e-6
 """What is added to the unit diagonal, one after the other, where rounding has made a matrix indefinite."""
 
 
-def sides(layout: Full, crossed: bool) -> tuple[int, int]:
-    """How many matrices there are, and how many rows each has."""
-    side = layout.features + int(layout.intercept)
+def sides(layout: Full, crossed: bool, rank: int | None = None) -> tuple[int, int]:
+    """The number of matrices, and the rows of each. ``rank`` stands for the columns of x after a rotation."""
+    side = layout.features + int(layout.intercept) if rank is None else rank
     return (1, side * layout.columns) if crossed else (layout.columns, side)
 
 
-def hessian_bytes(layout: Full, crossed: bool) -> float:
-    """What a Hessian and its factor take."""
-    _, side = sides(layout, crossed)
-    pairs = layout.columns * (layout.features + 1.0) ** 2 / 2
+def hessian_bytes(layout: Full, crossed: bool, rank: int | None = None) -> float:
+    """Memory of a Hessian and its factor."""
+    _, side = sides(layout, crossed, rank)
+    D = layout.features + 1.0 if rank is None else float(rank)
+    pairs = layout.columns * D**2 / 2
     return 8.0 * (2.0 * float(side) ** 2 + 2.0 * pairs * (layout.columns if crossed else 1))
 
 
-def hessian_work(layout: Full, crossed: bool, rows: int) -> float:
+def hessian_work(layout: Full, crossed: bool, rows: int, rank: int | None = None) -> float:
     """Multiply-adds of forming a Hessian of so many rows and factoring it."""
-    count, side = sides(layout, crossed)
-    D, m = layout.features + int(layout.intercept), layout.columns
+    count, side = sides(layout, crossed, rank)
+    D = layout.features + int(layout.intercept) if rank is None else rank
+    m = layout.columns
     products = D * (D + 1) / 2 * (m * (m + 1) / 2 if crossed else m)
     return rows * products + count * float(side) ** 3 / 3
 

@@ -34,6 +34,7 @@ from . import faces
 from .base import Solver, resume
 from .factored import Factored, hessian_bytes, ridge_of
 from .report import Report, Snapshot, Values
+from .rotation import Rotation, rank_bound, worth
 
 __all__ = ["InteriorPoint"]
 
@@ -92,16 +93,16 @@ class InteriorPoint(Solver):
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
         self.check(objective)
-        layout = objective.problem.full
-        side = (layout.features + int(layout.intercept)) * layout.columns
+        layout, n = objective.problem.full, len(objective.whole)
+        rank = rank_bound(n, layout)
         checks.memory(
-            hessian_bytes(layout, True) + 8.0 * TABLES * len(objective.whole) * layout.labels,
-            f"solver 'interior_point' with {side} weights",
+            hessian_bytes(layout, True, rank) + 8.0 * (TABLES * n * layout.labels),
+            f"solver 'interior_point' with {rank * layout.columns} weights",
             "Use solver='dual' instead.",
         )
         report.solver = self.name
-        path = _Path(objective.precise() if objective.rounded else objective)
-        best, w, stuck = path.gap(), path.w, 0
+        path = _start(objective)
+        best, w, stuck = path.gap(), path.weights(), 0
         if isinstance(state, Snapshot):
             kept = resume(self, report, state)
             path.restore(kept)
@@ -117,7 +118,7 @@ class InteriorPoint(Solver):
             gap = path.gap()
             stuck = 0 if gap < best else stuck + 1
             if gap < best:
-                best, w = gap, path.w
+                best, w = gap, path.weights()
         point = objective.at(w)
         point.prove(path.dual)
         shares = path.shape.shares()
@@ -310,11 +311,21 @@ def _turned(table: Floats) -> Floats:
 SHAPES = {"hinge": _Simplex, "weston_watkins": _Box}
 
 
+def _start(objective: Objective) -> _Path:
+    """The path, in coordinates where a factorisation keeps its digits."""
+    objective = objective.precise() if objective.rounded else objective
+    if not worth(objective):
+        return _Path(objective)
+    rotation = Rotation(objective)
+    return _Path(rotation.objective, rotation)
+
+
 @final
 class _Path:
     """w, its scores and r = w − w(α), on the way to μ = 0."""
 
-    def __init__(self, objective: Objective) -> None:
+    def __init__(self, objective: Objective, rotation: Rotation | None = None) -> None:
+        self.rotation = rotation
         self.objective, self.layout = objective, objective.problem.full
         whole = self.whole = objective.whole
         n, k = len(whole), self.layout.labels
@@ -326,11 +337,15 @@ class _Path:
         self.shape = SHAPES[objective.problem.loss.name](cost, whole.truth, c)
         self.dual, self.r = -np.inf, np.zeros(0)
         self.w = np.zeros(objective.size)
+        # From w = 0 the first steps make good what w(α) is away from it. Were w(α) itself the start, slacks
+        # would begin as large as C ‖x‖², and rounding would end the way down from there.
         self._look()
-        self.w = self.w - self.r  # w(α), however large: nothing is left to be made good
-        self.node = self._fold(passes.outputs, self.w)["node"]
+        self.node = np.zeros((n, k))
         self.shape.relax(self.node)
-        self.r = np.zeros_like(self.w)
+
+    def weights(self) -> Floats:
+        """w in the coordinates of the caller."""
+        return self.w if self.rotation is None else self.rotation.back(self.w)
 
     def _fold(self, task: Any, *given: Any) -> Any:
         return self.objective.engine.fold(task, [self.whole], self.objective.problem, *given)

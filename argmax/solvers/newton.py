@@ -27,6 +27,9 @@ from .report import Report
 
 __all__ = ["Newton", "Step", "affordable", "newton_step"]
 
+NEARLY = 1e-12
+"""What a step promises, as a share of F(0), where it is the last of a small problem: convergence is quadratic."""
+
 
 @final
 class Newton(Solver):
@@ -55,7 +58,8 @@ class Newton(Solver):
         )
         objective, point, kept = begin(self, objective, start, report, state)
         scale, best = max(abs(objective.zero), 1e-300), kept.get("best", np.inf)
-        while not report.reached(point, best=best):
+        promised = kept.get("promised", np.inf)
+        while not report.reached(point, best=best, promised=promised):
             if report.certified(point) and not objective.small:
                 break
             # Quadratic convergence: the last steps to full precision are nearly free. Stop when the
@@ -63,11 +67,13 @@ class Newton(Solver):
             size = float(abs(point.gradient).max())
             if size <= 1e-14 * scale or (report.promising(point) and size >= 0.5 * best):
                 break
+            if promised <= NEARLY * scale:
+                break  # that step has squared what it promised, as far as rounding lets it
             best = min(best, size)
             step = newton_step(objective, point, near=report.tol * objective.zero)
             if step.point is None:
                 break
-            point = step.point
+            point, promised = step.point, step.decrement
         return report.solution(objective, point, self.name)
 
 

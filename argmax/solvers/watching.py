@@ -19,6 +19,7 @@ from ..layouts import Full
 from ..objective import Objective
 from ..records import Csr
 from .factored import hessian_bytes, hessian_work
+from .rotation import rank_bound
 
 __all__ = ["Watch", "interior_seconds", "newton_seconds", "pass_seconds", "sweep_seconds"]
 
@@ -26,7 +27,7 @@ PRODUCTS, PASSES, VISITS, EXPONENTIALS = 2e10, 2e9, 5e8, 2e8
 """Multiply-adds a second of matrix products, of passes over rows, of visits to single rows; and exponentials.
 Only their ratios matter: they were measured on one core each, and differ little between machines."""
 
-NEWTON_STEPS, INTERIOR_STEPS = 15, 40
+NEWTON_STEPS, INTERIOR_STEPS = 15, 20
 """What Newton's method and the interior-point method take for most problems."""
 
 FIRST = 10
@@ -93,11 +94,11 @@ def sweep_seconds(objective: Objective) -> float:
     return 2.0 * entries * layout.columns / VISITS + rows * layout.labels / EXPONENTIALS + 1e-5
 
 
-def _hessian_seconds(objective: Objective, crossed: bool) -> float:
+def _hessian_seconds(objective: Objective, crossed: bool, rank: int | None = None) -> float:
     rows, _, layout = _shape(objective)
-    if hessian_bytes(layout, crossed) > MEMORY:
+    if hessian_bytes(layout, crossed, rank) > MEMORY:
         return math.inf
-    return hessian_work(layout, crossed, int(rows)) / PRODUCTS + 1e-4
+    return hessian_work(layout, crossed, int(rows), rank) / PRODUCTS + 1e-4
 
 
 def newton_seconds(objective: Objective) -> float:
@@ -110,8 +111,13 @@ def newton_seconds(objective: Objective) -> float:
 
 def interior_seconds(objective: Objective) -> float:
     """A fit by the interior-point method, roughly; ∞ where the Hessian is too large."""
-    rows, _, layout = _shape(objective)
+    rows, entries, layout = _shape(objective)
     tables = 150.0 * rows * layout.labels / PASSES
-    return INTERIOR_STEPS * (
-        _hessian_seconds(objective, True) + 5.0 * pass_seconds(objective) + tables
-    )
+    rank, columns = rank_bound(rows, layout), layout.features + 1.0
+    if 8.0 * rows * columns > MEMORY:
+        return math.inf
+    table = rows * rank if rank < layout.features else entries
+    one = 2.0 * table * layout.columns / PASSES + rows * layout.labels / EXPONENTIALS + 1e-5
+    turning = 4.0 * rows * columns * rank / PRODUCTS
+    steps = _hessian_seconds(objective, True, rank) + 5.0 * one + tables
+    return turning + INTERIOR_STEPS * steps
