@@ -168,15 +168,26 @@ def _steps(
     spread = _Spread(estimator._layout, layout, places, 1.0 if twice else 0.5)
     if steps is None:
         parts = estimator._layout.weights(estimator._w)
+        _same_intercept(layout, parts.b)
         walk.W[:], walk.b[:] = spread.table(parts.W), spread.row(parts.b)
         return Steps(walk, n, None, [])
     old = steps.walk
+    _same_intercept(layout, old.b)
     walk.W[:], walk.b[:] = spread.table(old.W), spread.row(old.b)
     if average and old.average:
         walk.late_W[:], walk.late_b[:] = spread.table(old.late_W), spread.row(old.late_b)
         walk.clock, walk.count = old.clock, old.count
     walk.scale, walk.steps = old.scale, old.steps
     return Steps(walk, steps.seen + n, steps.eta, list(steps.history))
+
+
+def _same_intercept(layout: Full, b: Floats) -> None:
+    """Refuse to go on without the intercepts that have been learned."""
+    if not layout.intercept and b.any():
+        raise InvalidInput(
+            "partial_fit: fit_intercept is False, but intercepts have been learned before. Use "
+            "fit_intercept=True, or fit."
+        )
 
 
 @final
@@ -200,8 +211,10 @@ class _Spread:
         return out
 
     def row(self, b: Floats) -> Floats:
-        """The same for the intercepts (m,); none stay none."""
-        return self._columns(b[None, :])[0] if len(b) else b
+        """The same for the intercepts (m,): none where the new layout has none, else zeros for none."""
+        if not self.new.intercept:
+            return np.zeros(0)
+        return self._columns(b[None, :])[0] if len(b) else np.zeros(self.new.columns)
 
     def _columns(self, table: Floats) -> Floats:
         if self.old.columns == 1 and self.new.columns > 1:

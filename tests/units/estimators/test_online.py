@@ -20,6 +20,9 @@ from argmax.errors import (
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["cat", "dog", "ship"])[Y]
 RULES = ("perceptron", "perceptron_sum", "pa1", "pa2")
+ALL = (
+    "log", "softmax_margin", "hinge", "weston_watkins", "squared_hinge", "squared", "ovr_log", *RULES
+)  # fmt: skip
 
 
 # What is refused
@@ -239,6 +242,27 @@ def test_a_model_comes_back_from_its_file(model, tmp_path):
     assert again.solution_.status == model.solution_.status
     again.partial_fit(X, NAMES)
     assert again.predict(X).shape == (150,)
+
+
+@pytest.mark.parametrize("labels", [NAMES, NAMES == "cat"], ids=["three", "two"])
+@pytest.mark.parametrize("loss", ALL)
+def test_partial_fit_goes_on_without_an_intercept(loss, labels, tmp_path):
+    model = LinearClassifier(loss, fit_intercept=False, random_state=0).fit(X, labels)
+    argmax.save(model, tmp_path / "model")
+    k = len(model.coef_)
+    for one in (model, argmax.load(tmp_path / "model")):
+        one.partial_fit(X, labels).partial_fit(X, labels)
+        assert one.intercept_.tolist() == [0.0] * k
+        assert one.n_iter_ == 2
+        assert one.score(X, labels) >= 2 / 3
+
+
+def test_partial_fit_says_that_it_would_lose_the_intercepts():
+    for model in (LinearClassifier().fit(X, Y), LinearClassifier().partial_fit(X, Y)):
+        with pytest.raises(InvalidInput, match="intercepts have been learned before"):
+            model.set_params(fit_intercept=False).partial_fit(X, Y)
+    model = LinearClassifier(fit_intercept=False).fit(X, Y)
+    assert model.set_params(fit_intercept=True).partial_fit(X, Y).intercept_.any()
 
 
 def test_what_partial_fit_learned_comes_back_too(tmp_path):
