@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol, final
 
 from ..objective import Point
@@ -50,8 +51,9 @@ def search(line: Along, value: float, slope: float, step: float = 1.0) -> float:
 
     The line is closed afterwards.
 
-    Bracketing with safeguarded secant steps on the slope (Nocedal and Wright 2006, section 3.5). F is
-    convex along the line, so the minimiser lies where the slope changes sign.
+    Bracketing with safeguarded secant steps on the slope (Nocedal and Wright 2006, section 3.5); where two of
+    them have not halved the bracket, it is halved. F is convex along the line, so the minimiser lies where
+    the slope changes sign.
     """
     try:
         return _bracket(line, value, slope, step)
@@ -63,6 +65,7 @@ def _bracket(line: Along, value: float, slope: float, step: float) -> float:
     low, high = 0.0, 0.0  # slope < 0 at low; high is 0 until a point beyond the minimum is known
     low_slope, high_slope = slope, 0.0
     best, best_value = 0.0, value
+    before = last = math.inf  # widths of the bracket two steps ago, and one
     for _ in range(30):
         here, here_slope = line(step)
         if here < best_value:
@@ -80,8 +83,14 @@ def _bracket(line: Along, value: float, slope: float, step: float) -> float:
         width = high - low
         if width <= 1e-12 * high:
             break
-        guess = (
-            low + width * low_slope / (low_slope - high_slope) if high_slope > low_slope else high
-        )
-        step = min(max(guess, low + 0.05 * width), high - 0.05 * width)
+        if width > 0.5 * before:  # secants creep where F bends at one end only
+            step = low + 0.5 * width
+        else:
+            guess = (
+                low + width * low_slope / (low_slope - high_slope)
+                if high_slope > low_slope
+                else high
+            )
+            step = min(max(guess, low + 0.05 * width), high - 0.05 * width)
+        before, last = last, width
     return best

@@ -217,6 +217,22 @@ def test_pac_bayes_takes_the_best_scale():
     assert two.value == pytest.approx(best.value, abs=1e-8)
 
 
+@pytest.mark.parametrize("n", [8, 50, 1000])
+def test_pac_bayes_pays_for_the_move_and_for_all_counts_of_mistakes(n):
+    """Nothing wrong in training: kl(0 ‖ q) = −log(1 − q), so the budget can be read off the bound.
+
+    What it must cover is Maurer's sum over all counts of mistakes, which 2√n bounds from above.
+    """
+    delta, scale = 0.05, 1.5
+    found = bounds.pac_bayes(np.full(n, 50.0), scale=scale, delta=delta)
+    spent = -n * math.log1p(-found.facts["gibbs"])
+    mistakes = np.arange(n + 1)
+    counts = stats.binom.pmf(mistakes, n, mistakes / n).sum()
+    assert spent >= scale**2 / 2 + math.log(counts / delta)
+    assert spent == pytest.approx(scale**2 / 2 + math.log(2 * math.sqrt(n) / delta), rel=1e-6)
+    assert found.value == pytest.approx(2 * found.facts["gibbs"])
+
+
 # Fits
 
 

@@ -68,6 +68,16 @@ def test_scores_that_are_always_right_get_a_finite_temperature():
     assert np.isfinite(np.log(found.predict_proba(np.eye(3)))).all()
 
 
+@pytest.mark.parametrize("n", [1, 4, 30, 1000])
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_rows_that_are_always_right_and_one_blind_row_more(n, k):
+    """The truth of n rows in n + 1 is the answer, and a blind label is the answer one time in k."""
+    truth = np.arange(n) % k
+    scores = 0.3 * np.eye(k)[truth]
+    p = calibration.Temperature().fit(scores, truth).predict_proba(scores)
+    assert p[np.arange(n), truth] == pytest.approx(np.full(n, (n + 1 / k) / (n + 1)), rel=1e-7)
+
+
 def test_some_rows_that_say_the_opposite_do_not_decide(monkeypatch):
     scores, truth = scored(n=320)
     some = slice(None, None, 16)

@@ -48,6 +48,25 @@ def test_rejecting_is_chows_rule(price):
     assert found.risk == pytest.approx(np.minimum(1 - p.max(axis=1), price))
 
 
+def test_a_row_that_costs_as_much_as_rejecting_is_answered():
+    """Chow's rule rejects below 1 − reject, and ½ is not below ½."""
+    found = decisions.decide([[0.5, 0.5], [0.25, 0.75]], reject=0.5)
+    assert found.taken == [0, 1]
+    assert decisions.decide([[0.5, 0.5]], reject=0.49).taken == [None]
+
+
+@pytest.mark.parametrize("price", [-1.0, 0.0, 0.1, 0.4, 3.0])
+@pytest.mark.parametrize("actions", [1, 2, 5])
+def test_rejecting_is_one_more_action_of_a_fixed_cost(price, actions):
+    p, cost = table(), np.random.default_rng(7).random((4, actions))
+    found = decisions.decide(p, cost, actions=range(actions), reject=price)
+    wider = np.column_stack([p @ cost, np.full(len(p), price)])
+    ranked = np.sort(wider, axis=1)
+    assert found.risk == pytest.approx(ranked[:, 0])
+    assert found.next_best == pytest.approx(ranked[:, 1])
+    assert np.array_equal(found.rejected, wider.argmin(axis=1) == actions)
+
+
 def test_sets_are_the_smallest_of_all_subsets():
     p, miss = table(20), np.array([1.0, 5.0, 0.5, 2.0])
     subsets = [np.array(s) for s in itertools.product([False, True], repeat=4)]
@@ -94,6 +113,14 @@ def test_the_flip_is_the_linear_programme(actions):
             )
             best = min(best, answer.fun if answer.status == 0 else np.inf)
         assert distance == pytest.approx(best, abs=1e-7)
+
+
+def test_an_action_that_costs_the_same_in_one_class_is_reached_by_moving_all_there():
+    p = table(10, 3)
+    found = decisions.flip_distance(p, [[0, 1], [0, 0], [0, 2]], actions=["stay", "go"])
+    assert found == pytest.approx(1 - p[:, 1])
+    dearer = decisions.flip_distance(p, [[0, 1], [0, 1e-9], [0, 2]], actions=["stay", "go"])
+    assert np.isinf(dearer).all()
 
 
 def test_acting_by_costs_saves_and_says_how_much():

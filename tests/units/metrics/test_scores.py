@@ -63,6 +63,15 @@ def test_of_equal_probabilities_the_first_class_counts():
     assert metrics.top_k_accuracy([0, 1], half, [0, 1], k=1) == 0.5
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_the_top_k_are_the_first_k_of_a_stable_order(k):
+    p = np.random.default_rng(0).multinomial(4, [0.25] * 4, size=40) / 4  # ties in every row
+    truth = np.random.default_rng(1).integers(0, 4, 40)
+    first = np.argsort(-p, axis=1, kind="stable")[:, :k]
+    expected = np.mean([label in row for label, row in zip(truth, first, strict=True)])
+    assert metrics.top_k_accuracy(truth, p, range(4), k=k) == pytest.approx(expected)
+
+
 def test_columns_follow_the_order_of_the_classes():
     assert metrics.log_loss(["b"], [[1.0, 0.0]], classes=["b", "a"]) == 0.0
 

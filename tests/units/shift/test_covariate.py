@@ -87,6 +87,19 @@ def test_doubly_robust_needs_one_of_two(normals, wrong):
     assert shift.doubly_robust(loss, weights, m, there).value == pytest.approx(0.6, abs=0.2)
 
 
+def test_what_is_expected_only_helps_by_how_it_differs_between_rows():
+    """A constant in m cancels; m = 0 is plain weighting; m = loss is the mean over the target."""
+    rng = np.random.default_rng(8)
+    loss, w, m, there = rng.random(50), rng.random(50), rng.random(50), rng.random(20)
+    one, other = (shift.doubly_robust(loss, w, m + c, there + c) for c in (0.0, 5.0))
+    assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
+    plain, zero = shift.weighted_risk(loss, w), shift.doubly_robust(loss, w, 0 * m, 0 * there)
+    assert (zero.value, zero.low, zero.high) == pytest.approx((plain.value, plain.low, plain.high))
+    known = shift.doubly_robust(loss, w, loss, there)
+    assert known.value == pytest.approx(there.mean())
+    assert known.high - known.low == pytest.approx(2 * 1.959964 * there.std() / np.sqrt(20))
+
+
 def test_weighted_training_helps_a_model_that_is_too_simple():
     """Labels by a curve, a linear classifier, and target rows on one side of it."""
     rng = np.random.default_rng(3)

@@ -175,6 +175,17 @@ def test_the_monitor_keeps_its_rate_and_sees_a_drift():
     assert monitor.history_[0].slow is None
 
 
+def test_both_tests_of_a_monitor_together_keep_its_rate():
+    """Two tests that each took the whole rate would raise seven alarms in ten, not five."""
+    alarms = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        monitor = shift.Monitor(rng.random(160), rate=0.5, on="scores", seed=1000 * seed)
+        seen = [monitor.update(rng.random(16)) for _ in range(5)]
+        alarms.append(seen[-1].alarm)
+    assert np.mean(alarms) < 0.5 + 3 * np.sqrt(0.25 / 300)
+
+
 def test_a_monitor_needs_a_rate_and_batches_that_fit():
     with pytest.raises(InvalidInput, match="above 0"):
         shift.Monitor([[0.5, 0.5]], rate=0.0)
