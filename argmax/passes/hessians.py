@@ -48,6 +48,9 @@ FLAT = 1e-15
 ROWS = 256
 """Rows whose products are formed together, in the second-level cache with those of ``PAIRS`` pairs."""
 
+READ = 16 * ROWS
+"""Rows that are opened together, where they lie in files."""
+
 PAIRS = 512
 
 PARTS = 16
@@ -152,18 +155,19 @@ def pair_sums(
     side = layout.features + int(layout.intercept)
     tiles = _tiles(side)
     total = side * (side + 1) // 2
-    if len(shard) * total <= SMALL and not shard.on_disk:
+    if len(shard) * total <= SMALL:
         turned = shard.made("pairs", lambda: _all_products(shard, layout))
         return np.asarray(turned @ v(slice(0, len(shard))))
     shares = int(np.clip(PART_BYTES // (8 * total * columns), 1, PARTS))
-    parts = _parts(shard, shares)
+    parts = _parts(len(shard), shares)
     groups = np.array_split(np.arange(len(tiles)), min(len(tiles), -(-PARTS // len(parts))))
     sums = np.zeros((len(parts), total, columns))
 
     def piece(i: int) -> None:
         part, group = divmod(i, len(groups))
-        for block in parts[part]:
-            some = [tiles[t] for t in groups[group]]
+        some = [tiles[t] for t in groups[group]]
+        for a in range(*parts[part], READ):
+            block = a, min(a + READ, parts[part][1])
             _add_block(shard, block, layout, v, bent, some, sums[part])
 
     crew.run(piece, len(parts) * len(groups))
@@ -174,7 +178,7 @@ def pair_sums(
 
 def _all_products(shard: Shard, layout: Full) -> Floats:
     """u of all rows of a small shard, transposed: rows of a table are gathered faster than columns."""
-    rows = shard.structures.rows
+    rows = shard.between(0, len(shard))[0].rows
     X = rows if not isinstance(rows, Csr) else as_matrix(rows).toarray()
     turned = np.ones((layout.features + int(layout.intercept), len(X)))
     turned[: layout.features] = X.T
@@ -184,15 +188,10 @@ def _all_products(shard: Shard, layout: Full) -> Floats:
     return products
 
 
-def _parts(shard: Shard, most: int) -> list[list[tuple[int, int]]]:
-    """The blocks of the shard, in ``most`` parts of consecutive ones; large blocks are cut for them."""
-    n = len(shard)
-    if shard.on_disk:
-        cuts = np.linspace(0, len(shard.blocks), 1 + min(most, len(shard.blocks))).astype(int)
-        return [shard.blocks[a:b] for a, b in pairwise(cuts)]
-    most = max(1, min(most, n // ROWS))
-    cuts = np.linspace(0, n, 1 + most).astype(int)
-    return [[(int(a), int(b))] for a, b in pairwise(cuts)]
+def _parts(n: int, most: int) -> list[tuple[int, int]]:
+    """Consecutive ranges of n rows, ``most`` of them at the most: the same in memory and in files."""
+    cuts = np.linspace(0, n, 1 + max(1, min(most, n // ROWS))).astype(int)
+    return [(int(a), int(b)) for a, b in pairwise(cuts)]
 
 
 def _tiles(side: int) -> list[tuple[int, int, int]]:

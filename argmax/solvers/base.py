@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
+import numpy as np
+
 from ..errors import InvalidInput, Unsupported
 from ..objective import Objective, Point
 from ..records import Floats, Solution
@@ -83,6 +85,7 @@ def begin(
     if isinstance(state, Snapshot):
         kept = resume(solver, report, state)
         objective = objective.precise() if kept["precise"] and objective.rounded else objective
+        objective.lower = max(objective.lower, float(kept.get("lower", -np.inf)))
         return objective, objective.at(kept["w"].astype(objective.dtype, copy=False)), kept
     report.solver = solver.name
     start = start.astype(objective.dtype, copy=False)

@@ -161,7 +161,8 @@ class Report:
         objective = point.objective
 
         def values() -> Values:
-            return {"w": point.w, "precise": objective.problem.layout.precise, **held, **keep()}
+            here = {"w": point.w, "precise": objective.problem.layout.precise, "lower": objective.lower}
+            return {**here, **held, **keep()}
 
         state = values if point.fresh else None
         return self(objective, point.w, point.value, point.gap, state=state)

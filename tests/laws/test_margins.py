@@ -281,7 +281,7 @@ def test_digits_of_every_solver():
 
 def test_auto_says_why():
     X, y = load_wine(return_X_y=True)
-    assert MulticlassSVM().fit(X, y).solution_.solver == "smoothing"
+    assert MulticlassSVM().fit(X, y).solution_.solver == "interior_point"
     assert MulticlassSVM().fit(*words()).solution_.solver == "dual"
     objective = problems.classes("csr", 80, 6, 3, compiled=True, loss="hinge", C=0.01)
     assert Auto().why(objective).startswith("dual: a hinge has corners, and its dual an exact step")
