@@ -22,13 +22,14 @@ from .common import (
 COMPARISONS = (
     "main_job", "softmax", "svm", "online", "reductions", "tagging", "predict", "features", "memory",
     "larger", "cold_start", "calibration", "probabilities", "shift", "multilabel", "graphs", "segmentation",
-    "threads",
+    "threads", "zoo",
 )  # fmt: skip
 SETS = (
     "mnist", "20news", "clinc150", "letter", "satimage", "letter-scaled", "satimage-scaled", "tickets",
     "conll2000", "ewt-upos", "ewt-xpos", "wnut17", "mac_morpho",
     "emotions", "scene", "yeast", "enron", "bibtex", "delicious",
 )  # fmt: skip
+OF_ZOO = "seed", "sets", "losses", "draws", "minutes", "cpu", "all"
 CORES_FOR_SCALING = 4
 
 
@@ -50,6 +51,18 @@ def parser() -> argparse.ArgumentParser:
         "--limit", type=float, help="seconds for one run of a peer (default: by set)"
     )
     result.add_argument("--json", metavar="FILE", help="write all figures here as well")
+    zoo = result.add_argument_group("of zoo alone")
+    zoo.add_argument("--seed", type=int, help="of all draws (default: drawn and printed)")
+    zoo.add_argument("--sets", metavar="A,B", help="sets, families, or draws such as scales#12")
+    zoo.add_argument("--losses", metavar="A,B", help="losses (default: all that are minimised)")
+    zoo.add_argument("--draws", type=int, help="rounds, with one draw of each family (default: 6)")
+    zoo.add_argument("--minutes", type=float, help="end after so many")
+    zoo.add_argument(
+        "--cpu",
+        action="store_true",
+        help="count processor seconds; for a machine that is not quiet",
+    )
+    zoo.add_argument("--all", action="store_true", help="print every row")
     return result
 
 
@@ -57,7 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser().parse_args(arguments)
     threads = given.threads or cores()
     os.environ.update(thread_variables(threads))  # before NumPy is imported
-    options = Options(given.quick, given.full, threads, tuple(given.data), given.limit)
+    own = {name: getattr(given, name) for name in OF_ZOO}
+    options = Options(given.quick, given.full, threads, tuple(given.data), given.limit, own)
     about = machine(threads)
     say(about)
     if given.quick:

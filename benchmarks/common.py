@@ -31,6 +31,8 @@ class Options:
     threads: int = 1
     data: tuple[str, ...] = ()
     limit: float | None = None
+    own: dict[str, Any] = field(default_factory=dict)
+    """What only one comparison asks for, by name."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,130 @@
+"""A process of its own for the fits, so that one that hangs or dies takes nothing with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from types import TracebackType
+from typing import Any
+
+from .fits import Fit, Record
+
+__all__ = ["Worker"]
+
+GRACE = 10.0
+"""Seconds beyond its limit after which a fit is killed."""
+
+LOADING = 180.0
+"""Seconds that reading rows and warming up may take."""
+
+
+class Worker:
+    """Carries out one fit after another in a process that is started anew whenever it had to be ended."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._context = get_context("spawn")
+        self._process: Any = None
+        self._pipe: Any = None
+
+    def ask(self, fit: Fit) -> Record:
+        """What came of the fit; "killed" if it did not end, "died" if the process did."""
+        self._ready()
+        self._pipe.send(fit)
+        began, allowed = time.perf_counter(), LOADING
+        while True:
+            seconds = max(allowed - (time.perf_counter() - began), 0.0)
+            try:
+                if not self._pipe.poll(seconds):
+                    self.end()
+                    return Record(fit, "killed", seconds=time.perf_counter() - began)
+                told = self._pipe.recv()
+            except (EOFError, OSError):
+                code = self.end()
+                return Record(fit, "died", message=f"the process ended with code {code}")
+            if isinstance(told, Record):
+                return told
+            if told == "start":
+                began, allowed = time.perf_counter(), fit.allowance + GRACE
+            else:
+                raise RuntimeError(f"{fit.name}: {told}")
+
+    def _ready(self) -> None:
+        if self._process is not None:
+            return
+        self._pipe, other = self._context.Pipe()
+        self._process = self._context.Process(
+            target=_serve, args=(other, self.threads), daemon=True
+        )
+        self._process.start()
+        other.close()
+        if not self._pipe.poll(LOADING):
+            raise RuntimeError(f"the process that fits was not ready after {LOADING:g} s.")
+        self._pipe.recv()
+
+    def end(self) -> int | None:
+        """End the process at once; its exit code."""
+        if self._process is None:
+            return None
+        if self._process.is_alive():
+            self._process.kill()
+        self._process.join()
+        code: int | None = self._process.exitcode
+        self._pipe.close()
+        self._process = self._pipe = None
+        return code
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: Any, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+
+def _serve(pipe: Connection, threads: int) -> None:
+    """The process: warms up, then answers fits until the pipe is closed."""
+    from threadpoolctl import threadpool_limits
+
+    from .fits import carry_out
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ["PYTHONFAULTHANDLER"] = "1"
+    with threadpool_limits(threads):
+        _warm_up(threads)
+        pipe.send("ready")
+        while True:
+            try:
+                fit = pipe.recv()
+            except EOFError:
+                return
+            try:
+                answer: Any = carry_out(fit, pipe.send)
+            except Exception as error:  # not of the fit: of the instrument
+                answer = f"{type(error).__name__}: {error}"
+            pipe.send(answer)
+
+
+WARM = "sklearn-iris", "sklearn-digits", "text_tfidf#0"
+"""A problem below the size from which kernels are compiled, and two above."""
+
+
+def _warm_up(threads: int) -> None:
+    """Each loss once on each of these, so that few fits meet the compiler; those that do are repeated."""
+    from .fits import carry_out
+    from .judge import Problem
+    from .plan import LOSSES
+
+    for rows in WARM:
+        for loss in LOSSES:
+            carry_out(
+                Fit(rows, Problem(loss, 0.01), threads=threads, tol=1e-1, limit=60.0), _nobody
+            )
+
+
+def _nobody(told: str) -> None:
+    """Nobody waits for news while the process warms up."""
