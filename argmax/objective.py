@@ -50,6 +50,12 @@ LONG = 1_000_000
 SETTLING = 0.03
 """What is left of the gradient in the intercepts of many labels after a step of Newton's method."""
 
+SAMPLED = 1000
+"""Rows whose mean stands for the centre of all of them."""
+
+NOTICED = 1e-3
+"""Share of ‖gradient‖² from which on what the intercepts leave is told apart from it."""
+
 PIECE = 2**15
 """Weights worked on together then: enough to be worth a call, few enough that what is between is small."""
 
@@ -88,6 +94,7 @@ class Objective:
         self._zero: float | None = None
         self._whole: Shard | None = None
         self._counts: Any = None
+        self._centre: Floats | None = None
         self.lower = -math.inf  # no w has a smaller F: the best dual value that is known
         self.latest: Any = None  # the stamp of the last point that was computed from its w alone
 
@@ -120,6 +127,22 @@ class Objective:
         if self._counts is None:
             self._counts = self.fold(surveys.counts)
         return self._counts
+
+    @property
+    def centre(self) -> Floats:
+        """About the mean row (d,); zero for sparse rows, whose entries lie around zero.
+
+        Where intercepts are free, ⟨w, x⟩ + b = ⟨w, x − μ⟩ + b' for any μ, with b' = b + ⟨w, μ⟩: a proof may
+        use the μ that suits it.
+        """
+        if self._centre is None:
+            if self.sparse:
+                self._centre = np.zeros(self.problem.full.features)
+            else:
+                rows = sum(len(shard) for shard in self.shards)
+                sums = self.fold(surveys.centre, max(1, rows // SAMPLED))
+                self._centre = np.asarray(sums["sum"] / sums["rows"])
+        return self._centre
 
     @property
     def sparse(self) -> bool:
@@ -294,6 +317,31 @@ class Objective:
         """‖v‖² over the penalised entries, without a copy of v."""
         return self.dot(v, v, penalised=True)
 
+    def centred_square(self, gradient: Floats) -> float:
+        """‖∂F / ∂w‖² where x is measured from ``centre``: free intercepts are hardly ever solved exactly.
+
+        What is left of their gradient returns in that of w, times the mean of x.
+        """
+        square, free = self.square(gradient), self.problem.layout.free
+        left = gradient[free]
+        if not self.has_free or not left.any() or self.sparse:
+            return square
+        part = float(self.centre @ self.centre) * float(left @ left)
+        if not part > NOTICED * square:
+            return square
+        layout = self.problem.full
+        table = layout.matrix(gradient)[: layout.features, : layout.columns]
+        apart = table - np.outer(self.centre, left)
+        return min(square, float(np.vdot(apart, apart)))
+
+    def centred_intercept(self, w: Floats) -> Floats:
+        """b', where x is measured from ``centre``."""
+        layout, intercept = self.problem.full, w[self.problem.layout.free]
+        if not len(intercept):
+            return intercept
+        table = layout.matrix(w)[: layout.features, : layout.columns]
+        return np.asarray(intercept + self.centre @ table)
+
     def penalty(self, w: Floats) -> float:
         """Ω(w)."""
         value = 0.5 * self.l2 * self.square(w) if self.l2 else 0.0
@@ -445,8 +493,9 @@ class Point:
         left = np.abs(gradient[free])
         if left.max(initial=0.0) > 1e-6 * objective.weight:
             return
-        slack = float(left @ (np.abs(self.w[free] + step[free]) + 1.0))
-        square = objective.C**2 * objective.square(gradient) / (2 * objective.l2)
+        ahead = objective.combined(1.0, self.w, 1.0, step)
+        slack = float(left @ (np.abs(objective.centred_intercept(ahead)) + 1.0))
+        square = objective.C**2 * objective.centred_square(gradient) / (2 * objective.l2)
         dual = -objective.C * (float(sums["value"]) + slack) - square
         if math.isfinite(dual):
             objective.lower = max(objective.lower, dual)
@@ -473,7 +522,7 @@ class Point:
         """‖gradient‖² over the penalised entries; a gradient that nobody has asked for is not kept."""
         objective, data = self.objective, self._data_gradient
         if self._gradient is not None or data is None or objective.size <= RANGE:
-            return objective.square(self.gradient)
+            return objective.centred_square(self.gradient)
         if not data.dtype == self.w.dtype == np.float64:
             squares = objective.sweep(
                 lambda s: float(np.sum((data[s] + objective.l2 * self.w[s]) ** 2)), penalised=True

@@ -4,6 +4,7 @@
     largest    max |x|, and whether every number is finite
     wrong      how many examples a w gets wrong
     answered   what a function makes of the scores
+    centre     the sum of some dense rows
 
 Tasks like those of ``passes``: an engine runs them on every shard.
 """
@@ -23,7 +24,7 @@ from .layouts import as_matrix
 from .passes import Problem
 from .records import Csr, Floats, Rows
 
-__all__ = ["answered", "column_sizes", "counts", "largest", "wrong"]
+__all__ = ["answered", "centre", "column_sizes", "counts", "largest", "wrong"]
 
 
 def counts(shard: Shard, crew: Crew, problem: Problem) -> Sums:
@@ -45,6 +46,12 @@ def counts(shard: Shard, crew: Crew, problem: Problem) -> Sums:
         "weight": sum(weight for weight, _ in pieces),
         "counts": sum((counts for _, counts in pieces), np.zeros(k)),
     }
+
+
+def centre(shard: Shard, crew: Crew, problem: Problem, step: int) -> Sums:
+    """{"sum" (d,), "rows"} of every ``step``-th row, which is dense."""
+    rows = shard.every(step)
+    return {"sum": rows.sum(axis=0, dtype=float), "rows": len(rows)}
 
 
 def answered(

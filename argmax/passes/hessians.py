@@ -20,7 +20,7 @@ import numpy as np
 
 from ..engines import Crew, Shard, Stamp
 from ..engines.base import Sums
-from ..layouts import Full, as_matrix
+from ..layouts import Full, Rotation, as_matrix
 from ..records import Csr, Floats, Ints, Rows
 from .curvatures import curved
 from .problem import Problem
@@ -63,8 +63,10 @@ SMALL = 2**18
 """Products of pairs of features, of all rows, that are kept between passes: two megabytes of them."""
 
 
-def hessian(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
-    """{"pairs": M} of the second derivatives of Σ s_i loss_i at w."""
+def hessian(
+    shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, turn: Rotation | None = None
+) -> Sums:
+    """{"pairs": M} of the second derivatives of Σ s_i loss_i at w; with ``turn`` of rotated rows."""
     filled, bends = curved(shard, crew, problem, stamp), problem.curvature
     weight, layout = shard.weights(), problem.full
 
@@ -81,7 +83,7 @@ def hessian(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
         return np.asarray(rows.start + np.flatnonzero(bends.spread(filled[rows]) > least))
 
     columns = pairs_of_columns(layout.columns) if bends.crossed else layout.columns
-    return {"pairs": pair_sums(shard, crew, layout, v, bent, columns)}
+    return {"pairs": pair_sums(shard, crew, layout, v, bent, columns, turn)}
 
 
 def crossed_pairs(shard: Shard, crew: Crew, problem: Problem, a: Floats, b: Floats | None) -> Sums:
@@ -146,18 +148,26 @@ def _places(m: int) -> tuple[Ints, Ints]:
 
 
 def pair_sums(
-    shard: Shard, crew: Crew, layout: Full, v: V, bent: Callable[[slice], Ints], columns: int
+    shard: Shard,
+    crew: Crew,
+    layout: Full,
+    v: V,
+    bent: Callable[[slice], Ints],
+    columns: int,
+    turn: Rotation | None = None,
 ) -> Floats:
     """M = Σ_i u_i v_iᵀ (pairs of features, ``columns``) over the rows that ``bent`` finds in a range.
 
     ``v`` gives the right factor of some rows.
     """
+    layout = layout if turn is None else turn.turned
     side = layout.features + int(layout.intercept)
     tiles = _tiles(side)
     total = side * (side + 1) // 2
     if len(shard) * total <= SMALL:
-        turned = shard.made("pairs", lambda: _all_products(shard, layout))
-        return np.asarray(turned @ v(slice(0, len(shard))))
+        name = "pairs" if turn is None else "rotated pairs"
+        products = shard.made(name, lambda: _all_products(shard, layout, turn))
+        return np.asarray(products @ v(slice(0, len(shard))))
     shares = int(np.clip(PART_BYTES // (8 * total * columns), 1, PARTS))
     parts = _parts(len(shard), shares)
     groups = np.array_split(np.arange(len(tiles)), min(len(tiles), -(-PARTS // len(parts))))
@@ -168,7 +178,7 @@ def pair_sums(
         some = [tiles[t] for t in groups[group]]
         for a in range(*parts[part], READ):
             block = a, min(a + READ, parts[part][1])
-            _add_block(shard, block, layout, v, bent, some, sums[part])
+            _add_block(shard, block, layout, v, bent, some, sums[part], turn)
 
     crew.run(piece, len(parts) * len(groups))
     for part in range(1, len(parts)):
@@ -176,10 +186,11 @@ def pair_sums(
     return np.asarray(sums[0])
 
 
-def _all_products(shard: Shard, layout: Full) -> Floats:
+def _all_products(shard: Shard, layout: Full, turn: Rotation | None) -> Floats:
     """u of all rows of a small shard, transposed: rows of a table are gathered faster than columns."""
     rows = shard.between(0, len(shard))[0].rows
     X = rows if not isinstance(rows, Csr) else as_matrix(rows).toarray()
+    X = X if turn is None else turn.rows(X)
     turned = np.ones((layout.features + int(layout.intercept), len(X)))
     turned[: layout.features] = X.T
     f, g = _places(len(turned))
@@ -213,6 +224,7 @@ def _add_block(
     bent: Callable[[slice], Ints],
     tiles: list[tuple[int, int, int]],
     out: Floats,
+    turn: Rotation | None,
 ) -> None:
     """out += Σ u_i v_iᵀ over the rows of a block, for the pairs of some tiles."""
     structures, _, nodes = shard.between(*block)
@@ -222,6 +234,7 @@ def _add_block(
         first, last = int(places[0]), int(places[-1]) + 1
         here = slice(first, last) if last - first == len(places) else places
         X = _table(structures.rows, here, nodes.start)
+        X = X if turn is None else turn.rows(X)
         right = v(here)
         for first, last, before in tiles:
             U = _products(X, layout, first, last)

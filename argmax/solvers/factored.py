@@ -13,6 +13,7 @@ from typing import final
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dpocon
 
 from ..layouts import Full
 from ..objective import Objective
@@ -68,6 +69,11 @@ class Factored:
                 for a in range(ridge.shape[1])
             ]
 
+    @property
+    def condition(self) -> float:
+        """Smallest over largest eigenvalue of the scaled matrices, roughly; the worst of them."""
+        return min(factor.condition() for factor in self.factors)
+
     def __call__(self, table: Floats) -> Floats:
         """The solution for a right-hand side (side, columns)."""
         if self.crossed:
@@ -105,15 +111,22 @@ class _Factor:
             except LinAlgError:
                 continue
 
+    def condition(self) -> float:
+        """Of the matrix with a unit diagonal, by LAPACK's estimate; 0 where there is no factor."""
+        if self.factor is None:
+            return 0.0
+        # A unit diagonal bounds the norm by the number of rows; 1 makes the estimate err to the safe side.
+        return float(dpocon(self.factor[0], 1.0, uplo="L")[0])
+
     def __call__(self, g: Floats) -> Floats:
         if self.factor is None:
             return np.asarray(g * self.scale**2)
         return np.asarray(self.scale * cho_solve(self.factor, self.scale * g, check_finite=False))
 
 
-def ridge_of(objective: Objective) -> Floats:
+def ridge_of(objective: Objective, layout: Full | None = None) -> Floats:
     """The penalty's second derivatives (side, columns); a trace of one where there is none."""
-    layout = objective.problem.full
+    layout = layout or objective.problem.full
     side = layout.features + int(layout.intercept)
     ridge = np.full((side, layout.columns), objective.l2 or 1e-10)
     if layout.intercept and layout.free_intercept:

@@ -26,7 +26,7 @@ import numpy as np
 
 from .. import checks, passes
 from ..errors import Unsupported
-from ..layouts import Full
+from ..layouts import Full, Rotation
 from ..losses.structured import augmented
 from ..objective import Objective
 from ..records import Floats, Scores, Solution, Truth
@@ -34,7 +34,7 @@ from . import faces
 from .base import Solver, resume
 from .factored import Factored, hessian_bytes, ridge_of
 from .report import Report, Snapshot, Values
-from .rotation import Rotation, rank_bound, worth
+from .rotation import rank_bound, rotated, rotation, worth
 
 __all__ = ["InteriorPoint"]
 
@@ -316,16 +316,16 @@ def _start(objective: Objective) -> _Path:
     objective = objective.precise() if objective.rounded else objective
     if not worth(objective):
         return _Path(objective)
-    rotation = Rotation(objective)
-    return _Path(rotation.objective, rotation)
+    turn = rotation(objective)
+    return _Path(rotated(objective, turn), turn)
 
 
 @final
 class _Path:
     """w, its scores and r = w − w(α), on the way to μ = 0."""
 
-    def __init__(self, objective: Objective, rotation: Rotation | None = None) -> None:
-        self.rotation = rotation
+    def __init__(self, objective: Objective, turn: Rotation | None = None) -> None:
+        self.turn = turn
         self.objective, self.layout = objective, objective.problem.full
         whole = self.whole = objective.whole
         n, k = len(whole), self.layout.labels
@@ -345,7 +345,12 @@ class _Path:
 
     def weights(self) -> Floats:
         """w in the coordinates of the caller."""
-        return self.w if self.rotation is None else self.rotation.back(self.w)
+        if self.turn is None:
+            return self.w
+        layout, columns = self.turn.layout, self.layout.columns
+        w = np.zeros(layout.size)
+        layout.matrix(w)[:, :columns] = self.turn.back(self.layout.matrix(self.w)[:, :columns])
+        return w
 
     def _fold(self, task: Any, *given: Any) -> Any:
         return self.objective.engine.fold(task, [self.whole], self.objective.problem, *given)

@@ -11,7 +11,6 @@ singular in that direction; adding 1 on it leaves the step unchanged.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -21,11 +20,15 @@ from .. import checks, passes
 from ..objective import Objective, Point
 from ..records import Floats, Solution
 from .base import Solver, begin
-from .factored import Factored, hessian_bytes, hessian_work, ridge_of
+from .factored import Factored, hessian_bytes, ridge_of
 from .line_search import search
 from .report import Report
+from .rotation import rotation, worth
 
-__all__ = ["Newton", "Step", "affordable", "newton_step"]
+__all__ = ["Newton"]
+
+DIGITS = float(np.finfo(float).eps) ** 0.5
+"""Condition of a Hessian whose factor has lost half of its digits."""
 
 NEARLY = 1e-12
 """What a step promises, as a share of F(0), where it is the last of a small problem: convergence is quadratic."""
@@ -59,7 +62,8 @@ class Newton(Solver):
         objective, point, kept = begin(self, objective, start, report, state)
         scale, best = max(abs(objective.zero), 1e-300), kept.get("best", np.inf)
         promised = kept.get("promised", np.inf)
-        while not report.reached(point, best=best, promised=promised):
+        system = _System(objective, bool(kept.get("turned", False)))
+        while not report.reached(point, best=best, promised=promised, turned=system.turned):
             if report.certified(point) and not objective.small:
                 break
             # Quadratic convergence: the last steps to full precision are nearly free. Stop when the
@@ -70,7 +74,11 @@ class Newton(Solver):
             if promised <= NEARLY * scale:
                 break  # that step has squared what it promised, as far as rounding lets it
             best = min(best, size)
-            step = newton_step(objective, point, near=report.tol * objective.zero)
+            step = _newton_step(system, point, report.tol * objective.zero)
+            if step.point is None and objective.rounded:  # float32 noise hides the way
+                objective = system.objective = objective.precise()
+                point = objective.at(point.w)
+                continue
             if step.point is None:
                 break
             point, promised = step.point, step.decrement
@@ -79,28 +87,76 @@ class Newton(Solver):
 
 @final
 @dataclass(frozen=True)
-class Step:
-    """What one Newton step found: a better point or None, and ½ λ² = −½ ⟨g, d⟩, what a full step promises."""
+class _Step:
+    """A better point or None, and ½ λ² = −½ ⟨g, d⟩: what a full step promises."""
 
     point: Point | None
     decrement: float
 
 
-def newton_step(objective: Objective, point: Point, near: float = math.inf) -> Step:
+@final
+class _System:
+    """H d = −g at one point after the other.
+
+    Where a factor of H keeps too few digits because columns nearly repeat each other, or lie far from zero,
+    it is formed of rotated rows from then on (``layouts.Rotation``).
+    """
+
+    def __init__(self, objective: Objective, turned: bool) -> None:
+        self.objective = objective
+        self.searched = turned
+        self.turn = rotation(objective) if turned else None
+
+    @property
+    def turned(self) -> bool:
+        """Whether rows are rotated."""
+        return self.turn is not None
+
+    def direction(self, point: Point) -> Floats:
+        """d, as long as w."""
+        factored = self._factored(point)
+        if self._doubtful(factored):
+            factored = self._factored(point)
+        layout, columns = self.objective.problem.full, self.objective.problem.full.columns
+        gradient = layout.matrix(point.gradient)[:, :columns]
+        direction = np.zeros_like(point.w)
+        table = layout.matrix(direction)[:, :columns]
+        if self.turn is None:
+            table[:] = -factored(gradient)
+            return direction
+        table[:] = -self.turn.back(factored(self.turn.forward(gradient)))
+        if self.objective.l2:
+            table -= self.turn.outside(layout.matrix(point.w)[:, :columns])
+        return direction
+
+    def _factored(self, point: Point) -> Factored:
+        objective, turn = self.objective, self.turn
+        layout = objective.problem.full if turn is None else turn.turned
+        pairs = objective.C * objective.fold(passes.hessian, point.stamp, turn)["pairs"]
+        ridge = ridge_of(objective, layout)
+        return Factored(layout, pairs, ridge, objective.problem.curvature.crossed)
+
+    def _doubtful(self, factored: Factored) -> bool:
+        """Whether a rotation was found that mends a factor with few digits."""
+        objective = self.objective
+        if self.searched or not objective.random_access or factored.condition > DIGITS:
+            return False
+        self.searched = True
+        if worth(objective):
+            self.turn = rotation(objective)
+        return self.turned
+
+
+def _newton_step(system: _System, point: Point, near: float) -> _Step:
     """One step with the full Hessian; where it promises less than ``near``, its dual point is tried too."""
-    layout = objective.problem.full
-    columns = layout.columns
-    gradient = layout.matrix(point.gradient)[:, :columns]
-    pairs = objective.C * objective.fold(passes.hessian, point.stamp)["pairs"]
-    solve = Factored(layout, pairs, ridge_of(objective), objective.problem.curvature.crossed)
-    direction = np.zeros_like(point.w)
-    layout.matrix(direction)[:, :columns] = -solve(gradient)
+    objective = system.objective
+    direction = system.direction(point)
     slope = float(point.gradient @ direction)
     if not slope < 0.0:
-        return Step(None, 0.0)
+        return _Step(None, 0.0)
     if -0.5 * slope <= near and objective.foresees:
         point.foresee(direction)
-    return Step(_along(objective, point, direction, slope), -0.5 * slope)
+    return _Step(_along(objective, point, direction, slope), -0.5 * slope)
 
 
 def _along(objective: Objective, point: Point, direction: Floats, slope: float) -> Point | None:
@@ -117,10 +173,3 @@ def _nearer(trial: Point, point: Point) -> bool:
     """At the end values agree to rounding; the gradient still tells which point is better."""
     level = trial.value <= point.value + 1e-13 * abs(point.value)
     return bool(level and abs(trial.gradient).max() < abs(point.gradient).max())
-
-
-def affordable(objective: Objective) -> bool:
-    """Whether forming and factoring Hessians costs less than what would be done instead."""
-    layout, crossed = objective.problem.full, objective.problem.curvature.crossed
-    rows = sum(len(shard) for shard in objective.shards)
-    return hessian_work(layout, crossed, rows) <= 3e9 and hessian_bytes(layout, crossed) <= 2e9

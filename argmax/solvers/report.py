@@ -161,7 +161,11 @@ class Report:
         objective = point.objective
 
         def values() -> Values:
-            here = {"w": point.w, "precise": objective.problem.layout.precise, "lower": objective.lower}
+            here = {
+                "w": point.w,
+                "precise": objective.problem.layout.precise,
+                "lower": objective.lower,
+            }
             return {**here, **held, **keep()}
 
         state = values if point.fresh else None

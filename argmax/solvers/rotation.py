@@ -1,37 +1,38 @@
-"""Orthogonal columns for the same problem: w = V z leaves ½ ‖w‖² as it is.
+"""Rotations of rows (``layouts.Rotation``): when they are needed, and how their basis is computed.
 
-    X̃ = [X 1] = L Vᵀ         V (D, r) with orthonormal columns, r ≤ min(n, D)
-    scores X̃ w = L z,  ½ ‖w‖² = ½ ‖z‖²        z = Vᵀ w; what is orthogonal to all rows is zero at the optimum
+With fewer rows than columns there are r ≤ n unknowns a label instead of D. And columns far from zero with
+little spread (years, time stamps), or nearly equal ones, no longer cost a factorisation its digits.
 
-Two things are gained. With fewer rows than columns there are r ≤ n unknowns a label instead of D. And the columns
-of L are orthogonal, so that only their lengths differ, which a diagonal scaling mends: columns far from
-zero with little spread (years, time stamps), or nearly equal ones, no longer cost a factorisation its digits.
-
-V comes from the singular value decomposition of a QR factor of X̃ (Golub and Van Loan 2013, Matrix
-computations, section 8.6), never from X̃ᵀX̃, whose rounding would hide the short directions.
+V comes from the singular value decomposition of a QR factor of the rows (Golub and Van Loan 2013, Matrix
+computations, section 8.6), never from XᵀX, whose rounding would hide the short directions.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import final
 
 import numpy as np
 from scipy.linalg import qr, svd
 
 from ..engines import cut
-from ..layouts import Full, as_matrix
+from ..layouts import Full, Rotation, as_matrix
 from ..objective import Objective
 from ..records import Csr, Floats, Rows, Structures
 
-__all__ = ["Rotation", "rank_bound", "worth"]
+__all__ = ["rank_bound", "rotated", "rotation", "worth"]
 
 LOST = float(np.finfo(float).eps) ** 0.25
-"""Least over largest singular value, of columns of unit length, at which X̃ᵀX̃ has lost half of its digits."""
+"""Least over largest singular value, of columns of unit length, at which XᵀX has lost half of its digits."""
 
 
 def rank_bound(rows: float, layout: Full) -> int:
-    """r: unknowns a weight column after a rotation, at most."""
+    """r: unknowns a weight column after a rotation, at most.
+
+    >>> from argmax.layouts import Full
+    >>> from argmax.solvers.rotation import rank_bound
+    >>> rank_bound(20, Full(features=1000, labels=3))
+    20
+    """
     return int(min(rows, layout.features + int(layout.intercept)))
 
 
@@ -49,41 +50,30 @@ def worth(objective: Objective) -> bool:
     return bool(values[-1] < LOST * values[0])
 
 
-@final
-class Rotation:
-    """The objective over z, and the way back to w.
+def rotation(objective: Objective) -> Rotation:
+    """The rotation to orthogonal columns; all rows are dense for a moment."""
+    layout, rows = objective.problem.full, objective.whole.structures.rows
+    full = _extended(rows, layout)
+    if not (layout.intercept and layout.free_intercept):
+        return Rotation(_basis(full), None, layout)
+    X = full[:, :-1]
+    mean = X.mean(axis=0)
+    return Rotation(_basis(X - mean), mean, layout)
 
-    >>> import numpy as np
-    >>> from argmax.layouts import Full
-    >>> from argmax.solvers.rotation import rank_bound
-    >>> rank_bound(20, Full(features=1000, labels=3))
-    20
-    """
 
-    def __init__(self, objective: Objective) -> None:
-        self.layout = layout = objective.problem.full
-        whole = objective.whole
-        full = _extended(whole.structures.rows, layout)
-        self.basis = _basis(full)
-        turned = replace(
-            layout, features=self.basis.shape[1], intercept=False, sparse=False, precise=True
-        )
-        problem = replace(objective.problem, layout=turned)
-        rows = np.ascontiguousarray(full @ self.basis)
-        shards = cut(Structures(rows), whole.truth, turned)
-        self.objective = Objective(problem, shards, objective.engine, objective.C)
-
-    def back(self, z: Floats) -> Floats:
-        """w = V z."""
-        turned, layout = self.objective.problem.full, self.layout
-        w = np.zeros(layout.size)
-        columns = layout.columns
-        layout.matrix(w)[:, :columns] = self.basis @ turned.matrix(z)[:, :columns]
-        return w
+def rotated(objective: Objective, turn: Rotation) -> Objective:
+    """The objective over z."""
+    whole = objective.whole
+    problem = replace(objective.problem, layout=turn.turned)
+    X = as_matrix(whole.structures.rows)
+    X = X if isinstance(X, np.ndarray) else X.toarray()
+    rows = np.ascontiguousarray(turn.rows(X))
+    shards = cut(Structures(rows), whole.truth, turn.turned)
+    return Objective(problem, shards, objective.engine, objective.C)
 
 
 def _extended(rows: Rows, layout: Full) -> Floats:
-    """X̃: the rows as a table, with a column of ones for an intercept."""
+    """The rows as a table, with a column of ones for an intercept."""
     X = as_matrix(rows)
     X = X if isinstance(X, np.ndarray) else X.toarray()
     parts = [X, np.ones((len(X), 1))] if layout.intercept else [X]
