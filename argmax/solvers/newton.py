@@ -31,7 +31,7 @@ DIGITS = float(np.finfo(float).eps) ** 0.5
 """Condition of a Hessian whose factor has lost half of its digits."""
 
 NEARLY = 1e-12
-"""What a step promises, as a share of F(0), where it is the last of a small problem: convergence is quadratic."""
+"""Share of F(0) that the last step of a small problem promises at most: convergence is quadratic."""
 
 
 @final
