@@ -95,7 +95,9 @@ class Objective:
         self._whole: Shard | None = None
         self._counts: Any = None
         self._centre: Floats | None = None
-        self.lower = -math.inf  # no w has a smaller F: the best dual value that is known
+        # No w has a smaller F: the best dual value that is known. Losses of classes are never negative.
+        self.lower = 0.0 if problem.space.curved and self.penalised else -math.inf
+        self.lows = np.zeros(0)  # the same of every weight column, where columns are separate
         self.latest: Any = None  # the stamp of the last point that was computed from its w alone
 
     @property
@@ -192,8 +194,23 @@ class Objective:
         """The same objective with all products in float64; rows stay as they are."""
         given = self.shards, self.engine, self.C, self.l1, self.l2
         same = Objective(self.problem.precise(), *given)
-        same.lower = self.lower
+        same.lower, same.lows = self.lower, self.lows
         return same
+
+    @property
+    def separate(self) -> bool:
+        """Whether F is a sum of problems, one for each weight column."""
+        crossed = not self.curved or self.problem.curvature.crossed
+        return not crossed and self.problem.full.columns > 1
+
+    def raise_lower(self, duals: Floats) -> None:
+        """Take note of dual values: one of the whole problem, or one for each separate column."""
+        if len(duals) > 1:
+            lows = self.lows if len(self.lows) else np.zeros(len(duals))
+            self.lows = np.fmax(lows, duals)
+            duals = self.lows.sum(keepdims=True)
+        if math.isfinite(duals[0]):
+            self.lower = max(self.lower, float(duals[0]))
 
     @property
     def zero(self) -> float:
@@ -333,6 +350,16 @@ class Objective:
         table = layout.matrix(gradient)[: layout.features, : layout.columns]
         apart = table - np.outer(self.centre, left)
         return min(square, float(np.vdot(apart, apart)))
+
+    def centred_squares(self, gradient: Floats) -> Floats:
+        """``centred_square`` of every weight column."""
+        layout = self.problem.full
+        table = layout.matrix(self.bound(gradient))[:, : layout.columns]
+        squares, left = np.einsum("ij,ij->j", table, table), gradient[layout.free]
+        if not len(left):
+            return np.asarray(squares)
+        apart = table[: layout.features] - np.outer(self.centre, left)
+        return np.asarray(np.minimum(squares, np.einsum("ij,ij->j", apart, apart)))
 
     def centred_intercept(self, w: Floats) -> Floats:
         """b', where x is measured from ``centre``."""
@@ -482,6 +509,9 @@ class Point:
     def foresee(self, step: Floats) -> None:
         """Raise ``objective.lower`` to the value of the dual point that a Newton step from here leads to.
 
+        Where weight columns are separate problems, each keeps the best value of its own: a column that
+        has ended proves its part while others are on their way.
+
         In the free entries a dual point must sum to zero. What rounding leaves there is subtracted, as
         much as it could matter to an intercept that differs by 1 from the one here.
         """
@@ -491,14 +521,16 @@ class Point:
         sums = objective.fold(passes.foreseen, self.stamp, line)
         gradient = sums["gradient"]
         left = np.abs(gradient[free])
-        if left.max(initial=0.0) > 1e-6 * objective.weight:
-            return
         ahead = objective.combined(1.0, self.w, 1.0, step)
-        slack = float(left @ (np.abs(objective.centred_intercept(ahead)) + 1.0))
-        square = objective.C**2 * objective.centred_square(gradient) / (2 * objective.l2)
-        dual = -objective.C * (float(sums["value"]) + slack) - square
-        if math.isfinite(dual):
-            objective.lower = max(objective.lower, dual)
+        slack = left * (np.abs(objective.centred_intercept(ahead)) + 1.0)
+        slack[left > 1e-6 * objective.weight] = math.inf  # rounding, or no dual point at all
+        if objective.separate:
+            squares = objective.centred_squares(gradient)
+        else:
+            slack = slack.sum(keepdims=True)
+            squares = np.array([objective.centred_square(gradient)])
+        values = sums["values"] + slack if len(slack) else sums["values"]
+        objective.raise_lower(-objective.C * values - objective.C**2 * squares / (2 * objective.l2))
 
     def _bound(self) -> float:
         objective = self.objective

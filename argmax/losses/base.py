@@ -97,7 +97,9 @@ class Loss(ABC):
     def dual_point(
         self, space: Space, scores: Scores, truth: Truth, step: Floats, residual: Scores
     ) -> Floats:
-        """A point of the dual close to the residuals at scores + step; returns weight_i · loss*_i there (n,).
+        """A point of the dual close to the residuals at scores + step; returns weight_i · loss*_i there.
+
+        The values are (n, m), one for each of m separate problems, or (n, 1).
 
         ``residual`` is filled with weight_i · (∂loss_i + H_i step_i), moved into the domain of loss* where it
         lies outside. The step of Newton's method leads to a dual point that is as good as its next iterate.

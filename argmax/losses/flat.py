@@ -108,7 +108,7 @@ class _Binary(Loss):
         slope = self._slope(t * f) + self.curvature.second(t * f) * t * ahead
         np.clip(slope, *self.steepest, out=slope)
         spread_out(t * slope * weight_or_one(truth.weight), residual.node)
-        return weighted(self._dual(slope).sum(axis=1), truth.weight)
+        return self._dual(slope) * weight_or_one(truth.weight)
 
     def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
         f, t = differences(scores.node, truth)

@@ -75,7 +75,7 @@ class Log(Loss):
         self, space: Space, scores: Scores, truth: Truth, step: Floats, residual: Scores
     ) -> Floats:
         p = _after(self.curvature, space, scores, truth, step, residual)
-        return weighted(_negative_entropy(p), truth.weight)
+        return weighted(_negative_entropy(p), truth.weight)[:, None]
 
     @staticmethod
     def _conjugate_of_paths(space: Chain, scores: Scores, truth: Truth, scale: float) -> float:
@@ -167,7 +167,7 @@ class SoftmaxMargin(Loss):
         cost = augmented(scores, truth).node - scores.node
         own = cost[np.arange(len(cost)), truth.labels]
         values = _negative_entropy(p) - np.einsum("ij,ij->i", p, cost) + own
-        return weighted(values, truth.weight)
+        return weighted(values, truth.weight)[:, None]
 
     def conjugate(self, space: Space, scores: Scores, truth: Truth, scale: float) -> float:
         """−Σ weight · (entropy + expected cost) of the mixture scale · P(y | x) + (1 − scale) · truth."""

@@ -21,9 +21,9 @@ from ..layouts import Full, Linked
 from . import curvatures, graphs, rows
 from .curvatures import curvature, gram
 from .duals import foreseen, transposed
-from .hessians import crossed_pairs, hessian
+from .hessians import crossed_pairs, hessian, separate_pairs
 from .problem import Problem
-from .rows import outputs, shifted, shifted_product
+from .rows import outputs, shifted, shifted_product, slopes
 
 __all__ = [
     "Problem",
@@ -40,8 +40,10 @@ __all__ = [
     "has_diagonal",
     "hessian",
     "outputs",
+    "separate_pairs",
     "shifted",
     "shifted_product",
+    "slopes",
     "transposed",
 ]
 

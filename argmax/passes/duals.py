@@ -21,17 +21,23 @@ __all__ = ["foreseen", "transposed"]
 
 
 def foreseen(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp) -> Sums:
-    """{"value": Σ s_i loss*(r'_i), "gradient": Σ s_i Ψᵀ r'_i}, from the scores of w and of the step."""
+    """{"values": Σ s_i loss*(r'_i), "gradient": Σ s_i Ψᵀ r'_i}, from the scores of w and of the step.
+
+    There is one value for each weight column where columns are separate problems; otherwise one in all.
+    """
     node = kept_scores(shard, crew, problem, stamp)
     ahead = kept_scores(shard, crew, problem, line, "step")
+    values: dict[int, Floats] = {}  # by the first node of a block, so that their order is fixed
 
     def block(structures: Structures, truth: Truth, nodes: slice) -> tuple[float, Scores]:
         scores = Scores(node[nodes], None, structures.offsets)
         residual = like(np.empty_like(scores.node), scores)
-        values = problem.loss.dual_point(problem.space, scores, truth, ahead[nodes], residual)
-        return float(values.sum()), residual
+        table = problem.loss.dual_point(problem.space, scores, truth, ahead[nodes], residual)
+        values[nodes.start] = table.sum(axis=0)
+        return 0.0, residual
 
-    return adjoint(shard, crew, problem, block)
+    gradient = adjoint(shard, crew, problem, block)["gradient"]
+    return {"values": sum(values[first] for first in sorted(values)), "gradient": gradient}
 
 
 def transposed(shard: Shard, crew: Crew, problem: Problem, node: Floats) -> Sums:

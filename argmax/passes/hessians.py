@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from scipy.linalg.blas import dsyrk
 
 from ..engines import Crew, Shard, Stamp
 from ..engines.base import Sums
@@ -32,6 +34,7 @@ __all__ = [
     "label_pairs",
     "pair_sums",
     "pairs_of_columns",
+    "separate_pairs",
     "spread_one",
     "spread_out",
 ]
@@ -52,6 +55,9 @@ READ = 16 * ROWS
 """Rows that are opened together, where they lie in files."""
 
 PAIRS = 512
+
+THIN = 0.5
+"""Share of rows that curve a column, up to which each column is summed over its own rows."""
 
 PARTS = 16
 """Pieces of work that threads share."""
@@ -83,6 +89,10 @@ def hessian(
         return np.asarray(rows.start + np.flatnonzero(bends.spread(filled[rows]) > least))
 
     columns = pairs_of_columns(layout.columns) if bends.crossed else layout.columns
+    if not bends.crossed and columns > 1 and len(shard) >= ROWS:
+        curving = bends.diagonal(filled) > FLAT * bends.bound(layout.labels)
+        if np.count_nonzero(curving) < THIN * curving.size:
+            return {"pairs": column_sums(shard, crew, layout, v, curving, turn)}
     return {"pairs": pair_sums(shard, crew, layout, v, bent, columns, turn)}
 
 
@@ -97,6 +107,19 @@ def crossed_pairs(shard: Shard, crew: Crew, problem: Problem, a: Floats, b: Floa
         return np.arange(rows.start, rows.stop)
 
     return {"pairs": pair_sums(shard, crew, layout, v, every, pairs_of_columns(layout.columns))}
+
+
+def separate_pairs(shard: Shard, crew: Crew, problem: Problem, diagonal: Floats) -> Sums:
+    """{"pairs": M} where H_i is a number for each weight column: ``diagonal`` (n, columns)."""
+    layout = problem.full
+
+    def v(rows: Some) -> Floats:
+        return diagonal[rows]
+
+    def every(rows: slice) -> Ints:
+        return np.arange(rows.start, rows.stop)
+
+    return {"pairs": pair_sums(shard, crew, layout, v, every, layout.columns)}
 
 
 def pairs_of_columns(m: int) -> int:
@@ -184,6 +207,41 @@ def pair_sums(
     for part in range(1, len(parts)):
         sums[0] += sums[part]
     return np.asarray(sums[0])
+
+
+def column_sums(
+    shard: Shard, crew: Crew, layout: Full, v: V, curving: Any, turn: Rotation | None
+) -> Floats:
+    """M as ``pair_sums`` has it, each column from the rows that curve it alone (``curving``, (n, columns)).
+
+    Of a squared hinge, that is the few rows inside the margin of the column's own problem.
+    """
+    layout = layout if turn is None else turn.turned
+    side = layout.features + int(layout.intercept)
+    upper = np.triu_indices(side)
+    sums = np.empty((len(upper[0]), curving.shape[1]))
+
+    def column(a: int) -> None:
+        places, total = np.flatnonzero(curving[:, a]), np.zeros((side, side), order="F")
+        for some in np.array_split(places, max(1, -(-len(places) // READ))):
+            rows = np.ones((len(some), side))
+            rows[:, : layout.features] = _listed(shard, some, turn)
+            rows *= np.sqrt(v(some)[:, a])[:, None]
+            total = dsyrk(1.0, rows.T, 1.0, total, overwrite_c=True)
+        sums[:, a] = total[upper]
+
+    crew.run(column, curving.shape[1])
+    return sums
+
+
+def _listed(shard: Shard, places: Ints, turn: Rotation | None) -> Floats:
+    """Some rows of a shard as a dense table."""
+    if not len(places):
+        return np.zeros((0, 1))
+    first, last = int(places[0]), int(places[-1]) + 1
+    structures, _, nodes = shard.between(first, last)
+    X = _table(structures.rows, places, nodes.start)
+    return X if turn is None else turn.rows(X)
 
 
 def _all_products(shard: Shard, layout: Full, turn: Rotation | None) -> Floats:

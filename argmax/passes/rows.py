@@ -3,6 +3,7 @@
     evaluate    w          Σ loss and its gradient; leaves scores behind
     direction   v          leaves Ψ v behind
     along       step       Σ loss and slope at scores + step · (Ψ v), without touching x
+    slopes      steps      the slope in every weight column, where columns are separate problems
     conjugate   scale      the dual value of the residuals
     shifted     shift      gradient and Hessian in the intercept alone
     outputs     w          the scores
@@ -47,6 +48,7 @@ __all__ = [
     "outputs",
     "shifted",
     "shifted_product",
+    "slopes",
 ]
 
 WIDE = 64
@@ -194,6 +196,24 @@ def along(
 
     pieces = crew.run(block, len(shard.groups))
     return {"value": sum(value for value, _ in pieces), "slope": sum(slope for _, slope in pieces)}
+
+
+def slopes(
+    shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, line: Stamp, steps: Floats
+) -> Sums:
+    """{"slopes" (K,)}: ∂/∂t_c of Σ s_i loss_i where the scores of label c move by t_c times those of v."""
+    node = kept_scores(shard, crew, problem, stamp)
+    ahead = kept_scores(shard, crew, problem, line, "step")
+
+    def block(i: int) -> Floats:
+        truth, nodes, _ = shard.answers(i)
+        scores = Scores(node[nodes] + steps * ahead[nodes])
+        residual = Scores(np.empty_like(scores.node))
+        problem.loss.evaluate(problem.space, scores, truth, residual)
+        return np.asarray(np.einsum("ij,ij->j", residual.node, ahead[nodes]))
+
+    pieces = crew.run(block, len(shard.groups))
+    return {"slopes": sum(pieces[1:], pieces[0])}
 
 
 def conjugate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, scale: float) -> Sums:

@@ -86,6 +86,7 @@ def begin(
         kept = resume(solver, report, state)
         objective = objective.precise() if kept["precise"] and objective.rounded else objective
         objective.lower = max(objective.lower, float(kept.get("lower", -np.inf)))
+        objective.lows = kept.get("lows", objective.lows)
         return objective, objective.at(kept["w"].astype(objective.dtype, copy=False)), kept
     report.solver = solver.name
     start = start.astype(objective.dtype, copy=False)

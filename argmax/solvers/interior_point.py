@@ -5,6 +5,7 @@
 
     hinge           t_ic = ξ_i − (Δ_ic + s_c − s_y) ≥ 0              α_i ≥ 0,  Σ_c α_ic = c_i
     weston_watkins  t_ic = ξ_ic − (1 + s_c − s_y) ≥ 0,  ξ_ic ≥ 0     0 ≤ α_ic ≤ c_i
+    squared_hinge   t_ic = ξ_ic − (1 − y_ic s_c) ≥ 0,  loss ξ²       0 ≤ α_ic,  ξ_ic = α_ic / 2 c_i
 
 Every product of a slack and its multiplier is led along the same value μ to zero: Mehrotra's predictor and
 corrector (1992, SIAM Journal on Optimization 2; Wright 1997, Primal-dual interior-point methods, chapter 10).
@@ -13,8 +14,8 @@ With all but w eliminated, a step solves
     (I + Σ_i M_i ⊗ x̃_i x̃_iᵀ) Δw = −r − Ψᵀ h          r = w − w(α)
 
 where M_i = diag(z) − z zᵀ / Σ z with z = α / t (``_Simplex``), or a star of every label against the truth
-(``_Box``): the shapes of ``Curvature``, and so one product of matrices (``passes.hessians``). Each iterate
-has its w and its α, hence a true gap F(w) − D(α).
+(``_Box``), or diag(z) with 1 / z = t / α + 1 / 2c (``_Squared``): the shapes of ``Curvature``, and so one
+product of matrices (``passes.hessians``). Each iterate has its w and its α, hence a true gap F(w) − D(α).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import numpy as np
 from .. import checks, passes
 from ..errors import Unsupported
 from ..layouts import Full, Rotation
+from ..losses.curvature import differences, spread_out
 from ..losses.structured import augmented
 from ..objective import Objective
 from ..records import Floats, Scores, Solution, Truth
@@ -63,7 +65,7 @@ STUCK = 12
 
 @final
 class InteriorPoint(Solver):
-    """A primal-dual interior-point method for the hinges of classes with few weights.
+    """A primal-dual interior-point method for the hinges of classes, the squared one too, with few weights.
 
     The number of steps hardly depends on the data, so this is the solver for a large C, for columns on
     unlike scales and for many rows. Its Hessian has (weights)² entries.
@@ -96,12 +98,13 @@ class InteriorPoint(Solver):
         layout, n = objective.problem.full, len(objective.whole)
         rank = rank_bound(n, layout)
         checks.memory(
-            hessian_bytes(layout, True, rank) + 8.0 * (TABLES * n * layout.labels),
+            hessian_bytes(layout, SHAPES[objective.problem.loss.name].crossed, rank)
+            + 8.0 * (TABLES * n * layout.labels),
             f"solver 'interior_point' with {rank * layout.columns} weights",
             "Use solver='dual' instead.",
         )
         report.solver = self.name
-        path = _start(objective)
+        path = _start(objective, start)
         best, w, stuck = path.gap(), path.weights(), 0
         if isinstance(state, Snapshot):
             kept = resume(self, report, state)
@@ -122,6 +125,8 @@ class InteriorPoint(Solver):
         point = objective.at(w)
         point.prove(path.dual)
         shares = path.shape.shares()
+        if shares is None:
+            return report.solution(objective, point, self.name)
         if objective.small and not report.status:
             shares = faces.sparse(shares, path.whole.truth.labels)
             point = faces.polished(objective, point, shares, report)
@@ -134,8 +139,10 @@ class _Shape(ABC):
     Scores and residuals come and go as (n, K). ``own`` are the places of the true labels.
     """
 
+    crossed = True  # whether labels share constraints, and M_i has entries beside its diagonal
+
     def __init__(self, cost: Floats, truth: Truth, c: Floats) -> None:
-        self.cost, self.c = _turned(cost), c
+        self.cost, self.c, self.truth = _turned(cost), c, truth
         self.own = truth.labels, np.arange(len(c))
         self.alpha = self.begin()
 
@@ -147,13 +154,20 @@ class _Shape(ABC):
     def relax(self, node: Floats) -> None:
         """Slacks at these scores that are all positive, and all of about the same size."""
 
+    def centre(self, node: Floats, mu: float) -> bool:
+        """The variables that belong to these scores at μ; False where a loss has none but those at zero."""
+        return False
+
     @abstractmethod
     def products(self) -> list[Pair]:
         """Multipliers and their slacks."""
 
     @abstractmethod
     def bends(self) -> tuple[Floats, Floats | None]:
-        """M_i, as ``passes.crossed_pairs`` takes it; computes what the methods below need."""
+        """M_i, as ``passes.crossed_pairs`` takes it, or its diagonal (n, columns) where labels are separate.
+
+        Computes what the methods below need.
+        """
 
     @abstractmethod
     def pull(self, rest: list[Floats]) -> Floats:
@@ -172,8 +186,8 @@ class _Shape(ABC):
         """Σ ⟨Δ_i, α_i⟩."""
 
     @abstractmethod
-    def shares(self) -> Floats:
-        """α / c (n, K), as ``Dual`` keeps them."""
+    def shares(self) -> Floats | None:
+        """α / c (n, K), as ``Dual`` keeps them; None for a loss that it has no step for."""
 
     @abstractmethod
     def values(self) -> dict[str, Floats]:
@@ -303,21 +317,93 @@ class _Box(_Shape):
         return np.asarray(np.maximum(short, 0.0).sum(axis=0))
 
 
+@final
+class _Squared(_Shape):
+    """The squared hinge: one binary problem for each weight column, and ξ = α / 2c."""
+
+    crossed = False
+
+    def begin(self) -> Floats:
+        n = len(self.c)
+        _, sign = differences(np.zeros((n, len(self.cost))), self.truth)
+        self.sign = _turned(sign)
+        return np.repeat(2.0 * self.c[None, :], len(self.sign), axis=0)
+
+    def _margins(self, node: Floats) -> Floats:
+        """y f (columns, n)."""
+        return np.asarray(self.sign * differences(node, self.truth)[0].T)
+
+    def relax(self, node: Floats) -> None:
+        short = 1.0 - self._margins(node)
+        size = max(float(abs(short).max()), 1.0)
+        self.t = np.full(short.shape, size)
+        self.alpha = 2.0 * self.c * np.maximum(short + size, size)
+        self.t = self.alpha / (2.0 * self.c) - short
+
+    def centre(self, node: Floats, mu: float) -> bool:
+        short = 1.0 - self._margins(node)
+        # α t = μ and t = α / 2c − short: the positive roots, without subtracting what is nearly equal.
+        root = np.sqrt(short**2 + 2.0 * mu / self.c)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.where(short > 0.0, mu / self.c / (root + short), 0.5 * (root - short))
+        self.t, self.alpha = t, mu / t
+        return bool(np.isfinite(self.alpha).all())
+
+    def products(self) -> list[Pair]:
+        return [(self.alpha, self.t)]
+
+    def bends(self) -> tuple[Floats, Floats | None]:
+        self.z = 1.0 / (self.t / self.alpha + 0.5 / self.c)
+        return _turned(self.z), None
+
+    def pull(self, rest: list[Floats]) -> Floats:
+        return np.asarray(rest[0] * self.z / self.alpha)
+
+    def respond(self, ahead: Floats, h: Floats) -> list[Pair]:
+        u = self._margins(ahead)
+        rise = h - self.z * u
+        return [(rise, rise / (2.0 * self.c) + u)]
+
+    def residual(self, alpha: Floats) -> Floats:
+        node = np.empty((len(self.c), len(self.cost)))
+        spread_out(_turned(-self.sign * alpha), node)
+        return node
+
+    def gain(self) -> float:
+        return float((self.alpha - self.alpha**2 / (4.0 * self.c)).sum())
+
+    def shares(self) -> None:
+        return None
+
+    def values(self) -> dict[str, Floats]:
+        return {"alpha": self.alpha, "t": self.t}
+
+    def losses(self, node: Floats) -> Floats:
+        short = np.maximum(1.0 - self._margins(node), 0.0)
+        return np.asarray(np.einsum("ij,ij->j", short, short))
+
+
 def _turned(table: Floats) -> Floats:
     """The transpose, in memory of its own."""
     return np.array(table.T, order="C")
 
 
-SHAPES = {"hinge": _Simplex, "weston_watkins": _Box}
+SHAPES: dict[str, type[_Shape]] = {
+    "hinge": _Simplex,
+    "weston_watkins": _Box,
+    "squared_hinge": _Squared,
+}
 
 
-def _start(objective: Objective) -> _Path:
-    """The path, in coordinates where a factorisation keeps its digits."""
+def _start(objective: Objective, start: Floats) -> _Path:
+    """The path, in coordinates where a factorisation keeps its digits; from ``start`` where a loss can."""
     objective = objective.precise() if objective.rounded else objective
-    if not worth(objective):
-        return _Path(objective)
-    turn = rotation(objective)
-    return _Path(rotated(objective, turn), turn)
+    gap = objective.at(start).value - objective.lower if start.any() else 0.0
+    turn = rotation(objective) if worth(objective) else None
+    path = _Path(objective if turn is None else rotated(objective, turn), turn)
+    if gap > 0.0:
+        path.begin_at(start, gap)
+    return path
 
 
 @final
@@ -342,6 +428,19 @@ class _Path:
         self._look()
         self.node = np.zeros((n, k))
         self.shape.relax(self.node)
+
+    def begin_at(self, w: Floats, gap: float) -> None:
+        """Begin at w, whose gap is about the sum of all products of a slack and its multiplier."""
+        layout, columns = self.layout, self.layout.columns
+        here = np.zeros(layout.size)
+        table = (layout if self.turn is None else self.turn.layout).matrix(w.astype(float))
+        table = table[:, :columns]
+        layout.matrix(here)[:, :columns] = table if self.turn is None else self.turn.basis.T @ table
+        node = self._fold(passes.outputs, here)["node"]
+        products = sum(m.size for m, _ in self.shape.products())
+        if self.shape.centre(node, gap / products):
+            self.w, self.node = here, node
+            self._look()
 
     def weights(self) -> Floats:
         """w in the coordinates of the caller."""
@@ -390,8 +489,12 @@ class _Path:
     def advance(self) -> bool:
         """One predictor and corrector; False where rounding leaves no step."""
         shape, objective = self.shape, self.objective
-        pairs = self._fold(passes.crossed_pairs, *shape.bends())["pairs"]
-        solve = Factored(self.layout, pairs, ridge_of(objective), True)
+        diagonal, crossing = shape.bends()
+        if shape.crossed:
+            pairs = self._fold(passes.crossed_pairs, diagonal, crossing)["pairs"]
+        else:
+            pairs = self._fold(passes.separate_pairs, diagonal)["pairs"]
+        solve = Factored(self.layout, pairs, ridge_of(objective), shape.crossed)
         held = shape.products()
         total = sum(m.size for m, _ in held)
         mu = sum(float(np.vdot(m, t)) for m, t in held) / total

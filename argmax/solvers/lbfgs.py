@@ -38,6 +38,10 @@ SCALED = 3
 """Pairs at least, where the curvature of single weights is known: six save three passes of forty-five, to a
 part in a hundred thousand (chunks of CoNLL-2000), and pairs are among the largest things that a fit has."""
 
+TOO_FAR = 4.0
+"""Slope at the end of a preconditioned gradient step, over that at its start, which shows that the matrix is
+wrong: one that bounds all curvature leaves none."""
+
 PREPARED = 24.0
 """Bytes that the way to the first step takes for each weight, and that are of no more use."""
 
@@ -90,10 +94,12 @@ class LBFGS(Solver):
                     break
             if report.passes in self.refresh and precondition.kind != "none":
                 precondition.refresh(point, mean=True)
-            following = self._step(objective, point, pairs)
+            following = self._step(objective, point, pairs, precondition)
             if following is None and pairs:
                 pairs.clear()  # start over from the plain preconditioned gradient
-                following = self._step(objective, point, pairs)
+                following = self._step(objective, point, pairs, precondition)
+            if following is None and precondition.refine(point):
+                following = self._step(objective, point, pairs, precondition)
             # float32 noise may hide the way: go on in float64.
             if following is None and objective.rounded:
                 return self.minimise(objective.precise(), point.w, report, state=True)
@@ -125,7 +131,13 @@ class LBFGS(Solver):
         diagonal += objective.l2
         return Products(objective, self._memory(objective, SCALED), diagonal)
 
-    def _step(self, objective: Objective, point: Point, pairs: Pairs | Products) -> Point | None:
+    def _step(
+        self,
+        objective: Objective,
+        point: Point,
+        pairs: Pairs | Products,
+        precondition: Preconditioner,
+    ) -> Point | None:
         direction = pairs.direction(point.gradient)
         slope = objective.dot(point.gradient, direction)
         if not slope < 0 or not np.isfinite(slope):
@@ -137,6 +149,8 @@ class LBFGS(Solver):
         ahead = objective.slope(trial.gradient, w, point.w)
         if trial.value <= point.value + DECREASE * slope and abs(ahead) <= -CURVATURE * slope:
             return trial
+        if not pairs and ahead > -TOO_FAR * slope and precondition.refine(point):
+            return self._step(objective, point, pairs, precondition)
         del trial  # its vectors are as long as any
         direction = objective.combined(1.0, w, -1.0, point.w, out=w)
         del w

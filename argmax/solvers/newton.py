@@ -20,6 +20,7 @@ from .. import checks, passes
 from ..objective import Objective, Point
 from ..records import Floats, Solution
 from .base import Solver, begin
+from .column_search import by_columns, uneven
 from .factored import Factored, hessian_bytes, ridge_of
 from .line_search import search
 from .report import Report
@@ -32,6 +33,13 @@ DIGITS = float(np.finfo(float).eps) ** 0.5
 
 NEARLY = 1e-12
 """Share of F(0) that the last step of a small problem promises at most: convergence is quadratic."""
+
+
+PATIENCE = 3
+"""Steps at the end that need not halve the gradient."""
+
+ENOUGH = 1e-4
+"""Share of the fall that the slope promises with which a full step is taken."""
 
 
 @final
@@ -61,15 +69,19 @@ class Newton(Solver):
         )
         objective, point, kept = begin(self, objective, start, report, state)
         scale, best = max(abs(objective.zero), 1e-300), kept.get("best", np.inf)
-        promised = kept.get("promised", np.inf)
+        promised, stuck = kept.get("promised", np.inf), kept.get("stuck", 0)
         system = _System(objective, bool(kept.get("turned", False)))
-        while not report.reached(point, best=best, promised=promised, turned=system.turned):
+        while not report.reached(
+            point, best=best, promised=promised, stuck=stuck, turned=system.turned
+        ):
             if report.certified(point) and not objective.small:
                 break
             # Quadratic convergence: the last steps to full precision are nearly free. Stop when the
-            # gradient, free entries included, no longer falls; the certificate is judged afterwards.
+            # gradient, free entries included, no longer falls (where a loss has corners it may rise for a
+            # step or two); the certificate is judged afterwards.
             size = float(abs(point.gradient).max())
-            if size <= 1e-14 * scale or (report.promising(point) and size >= 0.5 * best):
+            stuck = stuck + 1 if size >= 0.5 * best else 0
+            if size <= 1e-14 * scale or (report.promising(point) and stuck > PATIENCE):
                 break
             if promised <= NEARLY * scale:
                 break  # that step has squared what it promised, as far as rounding lets it
@@ -154,14 +166,28 @@ def _newton_step(system: _System, point: Point, near: float) -> _Step:
     slope = float(point.gradient @ direction)
     if not slope < 0.0:
         return _Step(None, 0.0)
-    if -0.5 * slope <= near and objective.foresees:
+    if objective.foresees and _proves(system, point, direction, slope, near):
         point.foresee(direction)
     return _Step(_along(objective, point, direction, slope), -0.5 * slope)
 
 
+def _proves(system: _System, point: Point, direction: Floats, slope: float, near: float) -> bool:
+    """Whether the step promises so little, altogether or in half of the separate columns, that its dual
+    point may prove something."""
+    objective = system.objective
+    if -0.5 * slope <= near or not objective.separate:
+        return -0.5 * slope <= near
+    layout = objective.problem.full
+    columns = layout.matrix(point.gradient * direction)[:, : layout.columns].sum(axis=0)
+    return bool(np.mean(-0.5 * columns <= near / layout.columns) >= 0.5)
+
+
 def _along(objective: Objective, point: Point, direction: Floats, slope: float) -> Point | None:
     trial = objective.at(point.w + direction)
-    if trial.value <= point.value + 1e-4 * slope or _nearer(trial, point):
+    if objective.separate and uneven(point, trial, direction):
+        apart = objective.at(point.w + by_columns(point, direction))
+        trial = apart if apart.value < trial.value else trial
+    if trial.value <= point.value + ENOUGH * slope or _nearer(trial, point):
         return trial
     step = search(point.line(direction), point.value, slope, 0.5)
     if step > 0.0:

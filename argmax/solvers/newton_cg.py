@@ -60,6 +60,8 @@ class NewtonCG(Solver):
             precondition.refresh(point, mean=report.passes > 1)
             forcing = min(0.5, (objective.norm(point.gradient) / max(first, 1e-300)) ** 0.5)
             following = newton_step(objective, point, precondition, forcing, self.inner, report)
+            if following is None and precondition.refine(point):
+                following = newton_step(objective, point, precondition, forcing, self.inner, report)
             # float32 noise may hide the way: go on in float64.
             if following is None and objective.rounded:
                 return self.minimise(objective.precise(), point.w, report)

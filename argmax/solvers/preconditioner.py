@@ -7,7 +7,8 @@ the first factor by ½(I − 11ᵀ/K) whatever p. Replacing it by a number c_i l
 
 whose Cholesky factor serves every label. It makes the scale of the columns irrelevant. The mean curvature
 at the current point is far sharper once the model fits, hence ``refresh``. Sums may run over a sample of
-the rows, and with many features only the diagonal of A is used.
+the rows, and with many features only the diagonal of A is used. A sample can miss the few rows in which rare
+columns go together; a step that leads far too far shows it, and ``refine`` takes all rows from then on.
 """
 
 from __future__ import annotations
@@ -51,7 +52,16 @@ class Preconditioner:
         # A sample of five rows a feature, and never less than some thousands, pins A well enough.
         self.every = max(1, n // max(5 * self.side, 4000)) if self.kind == "factor" else 1
         self.single = self.side >= SINGLE_FEATURES
+        self.careful = False  # all rows, in float64
         self._factor: Any = None
+
+    def refine(self, point: Point) -> bool:
+        """Form A anew from all rows, in float64; False if it is so already, or no rows were left out."""
+        if self.kind != "factor" or self.careful:
+            return False
+        self.careful, self.every, self.single = True, 1, False
+        self.refresh(point, mean=False)
+        return True
 
     def refresh(self, point: Point, mean: bool) -> None:
         """Form A anew: from the mean curvature at ``point``, or from the bound."""
@@ -66,7 +76,8 @@ class Preconditioner:
             self._inverse = 1.0 / np.maximum(objective.C * sums["diagonal"] + ridge, 1e-300)
             return
         self._factor = None  # so that two never exist at once
-        every = self.every if mean else 2 * self.every  # the bound is crude in any case
+        # The bound is crude in any case.
+        every = self.every if mean or self.careful else 2 * self.every
         sums = objective.fold(passes.gram, point.stamp, every, mean, self.single)
         A = sums["gram"]
         with np.errstate(over="ignore"):
@@ -104,7 +115,8 @@ class Preconditioner:
     def values(self) -> Values:
         """For a snapshot: not the point where A was formed, whose scores may have been shifted, but A."""
         if self.kind == "factor":
-            return {"kind": self.kind, "factor": self._factor[0].T, "scale": self._scale}
+            kept = {"factor": self._factor[0].T, "scale": self._scale, "careful": self.careful}
+            return {"kind": self.kind, **kept}
         return {"kind": self.kind} | ({"inverse": self._inverse} if self.kind == "diagonal" else {})
 
     def restore(self, kept: Values) -> None:
@@ -113,6 +125,8 @@ class Preconditioner:
         if self.kind == "factor":
             self._factor, self._scale = (kept["factor"].T, False), kept["scale"]
             self.single = self._scale.dtype == np.float32
+            if kept.get("careful", False):
+                self.careful, self.every = True, 1
         elif self.kind == "diagonal":
             self._inverse = kept["inverse"]
 

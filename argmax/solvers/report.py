@@ -165,6 +165,7 @@ class Report:
                 "w": point.w,
                 "precise": objective.problem.layout.precise,
                 "lower": objective.lower,
+                "lows": objective.lows,
             }
             return {**here, **held, **keep()}
 
