@@ -567,6 +567,7 @@ class Point:
     def prove(self, dual: float) -> None:
         """Certify by ``dual``, which no F is below; where a loss has corners, its residuals prove little."""
         self._gap = max(self.value - dual, 0.0)
+        self.objective.lower = max(self.objective.lower, dual)
 
     @property
     def relative_gap(self) -> float:

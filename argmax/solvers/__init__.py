@@ -6,6 +6,7 @@
     NewtonCG    truncated Newton: the steady fallback
     Newton      the full Hessian: few weights
     Proximal    l1 and elastic net
+    NewtonL1    the same with few weights: any scale, any C
     OrthantWise l1 and elastic net of sequences
     SGD         stochastic gradients: many rows, and a first answer soon
     Perceptron  the averaged perceptron
@@ -13,7 +14,6 @@
     FrankWolfe  the structured SVM, with its duality gap: sequences
     BlockFrankWolfe, BlockPerceptron  the same for graphs: one argmax a visit
     Subgradient the structured SVM by stochastic subgradients: sequences
-    InteriorPoint  the hinges of classes with few weights: any scale, any C
     InteriorPoint  the hinges of classes with few weights: any scale, any C
     Smoothing   the hinges of classes with their corners rounded off: few features, any scale
 
@@ -30,6 +30,7 @@ from .interior_point import InteriorPoint
 from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
+from .newton_l1 import NewtonL1
 from .orthant import OrthantWise
 from .passive_aggressive import PassiveAggressive
 from .perceptron import Perceptron
@@ -50,6 +51,7 @@ __all__ = [
     "LBFGS",
     "Newton",
     "NewtonCG",
+    "NewtonL1",
     "OrthantWise",
     "PassiveAggressive",
     "Perceptron",
@@ -68,6 +70,7 @@ _BY_NAME: dict[str, type[Solver]] = {
     solver.name: solver
     for solver in (
         Auto, BlockFrankWolfe, BlockPerceptron, Dual, FrankWolfe, InteriorPoint, LBFGS, Newton, NewtonCG,
+        NewtonL1,
         OrthantWise, PassiveAggressive, Perceptron, Proximal, SGD, Smoothing, Subgradient,
     )
 }  # fmt: skip

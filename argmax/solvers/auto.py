@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from inspect import signature
 from typing import Any, final
 
@@ -19,13 +20,14 @@ from .interior_point import InteriorPoint
 from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
+from .newton_l1 import NewtonL1
 from .orthant import OrthantWise
 from .passive_aggressive import PassiveAggressive
 from .perceptron import Perceptron
 from .proximal import Proximal
 from .report import Report, Snapshot
 from .smoothing import Smoothing
-from .watching import Watch, interior_seconds, newton_seconds, pass_seconds, sweep_seconds
+from .watching import Watch, seconds_of_pass, seconds_of_solver
 
 __all__ = ["Auto"]
 
@@ -35,17 +37,17 @@ DUAL_LIMIT = 10.0
 NEWTON_WEIGHTS = 300
 """Weights up to which the full Hessian is cheaper than anything clever, on small problems."""
 
-SWEEPS = 30
-"""What dual ascent takes for most problems within its reach."""
-
-PASSES = 40
-"""What quasi-Newton steps on dense rows take for most problems."""
+FEW_SWEEPS = 10
+"""Sweeps of the dual that cost no more than another solver's whole fit is worth."""
 
 MANY = 300
 """Passes after which a fit that does not end soon is handed on in any case."""
 
+ROUNDS, GROWTH = 4, 4.0
+"""How often all solvers get a turn, and how much longer each turn is than the one before."""
+
 CHOICES: tuple[type[Solver], ...] = (
-    BlockFrankWolfe, BlockPerceptron, Dual, FrankWolfe, InteriorPoint, LBFGS, Newton, NewtonCG,
+    BlockFrankWolfe, BlockPerceptron, Dual, FrankWolfe, InteriorPoint, LBFGS, Newton, NewtonCG, NewtonL1,
     OrthantWise, PassiveAggressive, Perceptron, Proximal, Smoothing,
 )  # fmt: skip
 
@@ -97,7 +99,8 @@ class Auto(Solver):
         layout = objective.problem.full
         weights = (layout.features + int(layout.intercept)) * layout.columns
         small = weights <= NEWTON_WEIGHTS and not layout.compiled
-        if small or newton_seconds(objective) <= PASSES * pass_seconds(objective):
+        newton = seconds_of_solver("newton", objective)
+        if small or newton <= seconds_of_solver("lbfgs", objective):
             return Newton(), f"{weights} weights: the full Hessian is cheap"
         if objective.sparse and not objective.random_access:
             return (
@@ -121,20 +124,17 @@ class Auto(Solver):
             return Smoothing(), "a hinge in files or on a cluster, where single rows are far away"
         layout, spread = objective.problem.full, _spread(objective)
         weights = (layout.features + int(layout.intercept)) * layout.columns
-        rows = sum(len(shard) for shard in objective.shards)
         text = f"C · mean ‖x‖² = {spread:.3g}"
         if not objective.penalised:
             return Dual(
                 seed=self.seed
             ), "the hard margin is the limit of soft ones, and theirs a dual"
-        sweeps = SWEEPS * max(1.0, spread / DUAL_LIMIT) * sweep_seconds(objective)
-        if interior_seconds(objective) <= sweeps:
+        interior = seconds_of_solver("interior_point", objective)
+        if interior <= FEW_SWEEPS * seconds_of_pass("dual", objective):
             return (
                 InteriorPoint(),
                 f"{text}, and {weights} weights: few interior points lead to the end",
             )
-        if spread > DUAL_LIMIT and rows > weights:
-            return Smoothing(), f"{text}: beyond the dual's reach, and few weights"
         return Dual(seed=self.seed), f"a hinge has corners, and its dual an exact step; {text}"
 
     def _of_graphs(self, objective: Objective) -> tuple[Solver, str]:
@@ -157,14 +157,23 @@ class Auto(Solver):
         else:
             solver, _ = self.choose(objective)
         others = self._others(objective, solver)
-        if others:
-            report.watch = _watch(objective, solver, others[0], report.tol)
-        solution = solver.minimise(objective, start, report, state)
-        while others and solution.status in ("handed_on", "stalled"):
-            following = others.pop(0)
-            report.hand_on(following.name)
-            solution = following.minimise(objective, solution.w, report)
-        return solution
+        if not others:
+            return solver.minimise(objective, start, report, state)
+        following, turn, best = [*others, solver], 0, None
+        states = {solver.name: state}
+        while True:
+            turn += 1
+            longer = GROWTH ** ((turn - 1) // len(following))
+            report.watch = _watch(objective, solver, following[:-1], report.tol, longer)
+            solution = solver.minimise(objective, start, report, states.get(solver.name))
+            best = solution if best is None else _better(solution, best)
+            over = solution.status not in ("handed_on", "stalled")
+            if over or turn == ROUNDS * len(following):
+                return best
+            states[solver.name] = solution.state
+            solver, following = following[0], [*following[1:], following[0]]
+            report.hand_on(solver.name)
+            start = best.w
 
     def _named(self, name: str) -> Solver:
         """The solver that a snapshot comes from."""
@@ -174,37 +183,42 @@ class Auto(Solver):
 
     def _others(self, objective: Objective, solver: Solver) -> list[Solver]:
         """The solvers that may take over, the most promising first."""
-        if not isinstance(objective.problem.layout, Full) or objective.l1:
-            return []
         loss = objective.problem.loss
-        kinds: list[Solver] = []
-        if not objective.penalised or loss.online:
+        if not isinstance(objective.problem.layout, Full) or not objective.penalised or loss.online:
             return []
-        if loss.smooth and objective.curved:
-            kinds = [Newton()] if newton_seconds(objective) < np.inf else []
-            kinds.append(NewtonCG())
+        if objective.l1:
+            kinds: list[Solver] = [NewtonL1(), Proximal()] if objective.curved else []
+        elif loss.smooth and objective.curved:
+            kinds = [Newton(), NewtonCG(), LBFGS()]
+            if objective.random_access and loss.name == "squared_hinge":
+                kinds.insert(1, InteriorPoint())
             if objective.random_access and objective.sparse and loss.name == "log":
                 kinds.append(Dual(seed=self.seed))
         elif loss.name in ("hinge", "weston_watkins") and objective.random_access:
-            kinds = [InteriorPoint()] if interior_seconds(objective) < np.inf else []
-            kinds += [Smoothing(), Dual(seed=self.seed)]
-        return [kind for kind in kinds if kind.name != solver.name]
+            kinds = [InteriorPoint(), Smoothing(), Dual(seed=self.seed)]
+        else:
+            return []
+        others = [kind for kind in kinds if kind.name != solver.name]
+        return [kind for kind in others if seconds_of_solver(kind.name, objective) < np.inf]
 
 
-def _watch(objective: Objective, solver: Solver, other: Solver, tol: float) -> Watch | None:
-    """A watch over the first solver, if what the other takes can be told in passes of this one."""
-    one = pass_seconds(objective)
-    if solver.name == "dual":
-        one = sweep_seconds(objective)
-    elif solver.name not in ("lbfgs", "newton_cg"):
-        return None
-    if other.name == "newton":
-        whole = newton_seconds(objective)
-    elif other.name == "interior_point":
-        whole = interior_seconds(objective)
-    else:
-        whole = MANY * one
-    return Watch(tol * objective.zero, min(whole / one, MANY))
+def _better(last: Solution, best: Solution) -> Solution:
+    """The last solution, with the weights of the best one so far if those are better."""
+    if last.status == "converged" or last.objective <= best.objective:
+        return last
+    gaps = best.gap, best.relative_gap
+    return replace(
+        last, w=best.w, objective=best.objective, gap=gaps[0], relative_gap=gaps[1], state=None
+    )
+
+
+def _watch(
+    objective: Objective, solver: Solver, others: list[Solver], tol: float, longer: float
+) -> Watch:
+    """A watch over a solver: others may take over once it has had as long as the quickest of them takes."""
+    whole = min(seconds_of_solver(other.name, objective) for other in others)
+    one = seconds_of_pass(solver.name, objective)
+    return Watch(tol * objective.zero, longer * min(whole / one, MANY))
 
 
 def _spread(objective: Objective) -> float:

@@ -45,8 +45,13 @@ def uneven(point: Point, trial: Point, direction: Floats) -> bool:
     return bool((np.abs(after) > UNEVEN * np.abs(before)).any())
 
 
-def by_columns(point: Point, direction: Floats) -> Floats:
-    """``direction`` with every column as long as suits it."""
+def by_columns(
+    point: Point, direction: Floats, more: Callable[[Floats], Floats] | None = None
+) -> Floats:
+    """``direction`` with every column as long as suits it.
+
+    ``more`` gives what another smooth penalty adds to the slopes (columns,) at some steps (columns,).
+    """
     objective = point.objective
     layout, line = objective.problem.full, Stamp(direction)
     columns = layout.columns
@@ -57,7 +62,8 @@ def by_columns(point: Point, direction: Floats) -> Floats:
 
     def slopes(steps: Floats) -> Floats:
         sums = objective.fold(passes.slopes, point.stamp, line, steps)["slopes"]
-        return np.asarray(objective.C * sums + objective.l2 * (own + steps * bend))
+        total = np.asarray(objective.C * sums + objective.l2 * (own + steps * bend))
+        return total if more is None else total + more(steps)
 
     steps = _steps(slopes, columns)
     for shard in objective.shards:

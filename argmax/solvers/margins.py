@@ -68,6 +68,7 @@ def climb(
     target = report.tol * objective.zero
     wanted = kept.get("wanted", target if objective.small else EASED * target)
     gap, told = kept.get("gap", np.inf), ascent.visited
+    earlier = report.passes - ascent.passes  # those of other solvers, whose point this is
 
     def keep() -> Values:
         return {"wanted": wanted, "gap": gap, **ascent.values()}
@@ -79,9 +80,9 @@ def climb(
                 faces.solve(ascent)
         elif estimate <= NEAR * wanted:
             ascent.average()
-        near, last = estimate <= wanted, ascent.passes >= report.max_iter
+        near, last = estimate <= wanted, earlier + ascent.passes >= report.max_iter
         due = near or last or report.out_of_time()
-        due = due or report.look(ascent.passes, np.nan, estimate)
+        due = due or report.look(earlier + ascent.passes, np.nan, estimate)
         if not due and ascent.visited - told < PATIENCE * ascent.examples:
             continue
         before, (dual, gap) = gap, ascent.look()
@@ -90,7 +91,7 @@ def climb(
             wanted = estimate * float(np.clip(CAREFUL * target / gap, 0.5, CAREFUL))
         if not due and gap > STALLED * before:
             ascent.sharpen()
-        passes, told = ascent.passes - report.passes, ascent.visited
+        passes, told = earlier + ascent.passes - report.passes, ascent.visited
         stop = report(objective, ascent.w(), dual + gap, gap, passes, None if over else keep)
         if stop or over or report.status:
             break

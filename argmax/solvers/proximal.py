@@ -31,7 +31,7 @@ from .preconditioner import Preconditioner
 from .quadratic import minimise_quadratic
 from .report import Report, Values
 
-__all__ = ["Proximal"]
+__all__ = ["Proximal", "ProximalNewton"]
 
 
 @final
@@ -64,7 +64,7 @@ class Proximal(Solver):
         layout = objective.problem.full
         weights = (layout.features + int(layout.intercept)) * layout.columns
         advance = (
-            _Newton(objective)
+            ProximalNewton(objective)
             if weights <= self.full
             else _Alternating(objective, self.inner, kept)
         )
@@ -85,7 +85,7 @@ class Proximal(Solver):
 
 
 @final
-class _Newton:
+class ProximalNewton:
     """Proximal Newton steps with the full Hessian."""
 
     def __init__(self, objective: Objective) -> None:

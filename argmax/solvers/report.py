@@ -39,8 +39,8 @@ class Snapshot:
     >>> kept = []
     >>> model = SoftmaxRegression(callbacks=[lambda progress: kept.append(progress.snapshot())])
     >>> _ = model.fit(*load_iris(return_X_y=True))
-    >>> kept[2].solver, kept[2].passes, sorted(kept[2].values)
-    ('newton', 3, ['best', 'precise', 'w'])
+    >>> kept[2].solver, kept[2].passes, "w" in kept[2].values
+    ('newton', 3, True)
     """
 
     solver: str
@@ -130,6 +130,7 @@ class Report:
         self.w: Floats | None = None
         self.solver = ""
         self._shown = 0.0
+        self._earlier = 0  # passes of solvers that have handed on their point
         self._before = 0.0  # seconds of the runs that this one continues
         self._told = False
         self.watch: Callable[[int, float, float], str | None] | None = None
@@ -210,6 +211,8 @@ class Report:
         """Go on with another solver, and the same account."""
         why = self.message or "no step makes progress"
         self.handed.append(f"{self.solver} handed its point to {following} ({why})")
+        self.max_iter += self.passes - self._earlier  # each solver has max_iter passes
+        self._earlier = self.passes
         self.status, self.message, self.watch = "", "", None
 
     def _tell(

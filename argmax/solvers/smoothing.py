@@ -26,6 +26,7 @@ from .base import Solver, resume
 from .lbfgs import LBFGS
 from .newton import Newton
 from .report import Report, Snapshot
+from .watching import MANY, seconds_of_pass, seconds_of_solver
 
 __all__ = ["Smoothing"]
 
@@ -34,9 +35,6 @@ COOLING = 0.25
 
 COLDEST = 1e-10
 """τ at which rounding takes over."""
-
-FEW = 300
-"""Weights up to which the full Hessian is formed."""
 
 EXACT = 1e-7
 """The gap, as a share of F(0), at which a small problem is handed to the dual."""
@@ -104,10 +102,9 @@ def _stage(objective: Objective, tau: float) -> Objective:
 
 def _descend(stage: Objective, w: Floats, tol: float, report: Report) -> Solution:
     """The minimum at one temperature, as near as the gap of the stage before makes worth while."""
-    layout = stage.problem.full
-    few = (layout.features + int(layout.intercept)) * layout.columns <= FEW
     left = None if report.time_limit is None else max(report.time_limit - report.seconds, 0.0)
-    solver: Solver = Newton() if few and not layout.compiled else LBFGS()
+    newton = seconds_of_solver("newton", stage) <= MANY * seconds_of_pass("lbfgs", stage)
+    solver: Solver = Newton() if newton else LBFGS()
     inner = Report(min(tol, 1e-2), max(report.max_iter - report.passes, 1), left)
     return solver.minimise(stage, w, inner)
 

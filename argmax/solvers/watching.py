@@ -13,6 +13,7 @@ same data lead to the same decisions on any machine.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import final
 
 from ..layouts import Full
@@ -21,17 +22,32 @@ from ..records import Csr
 from .factored import hessian_bytes, hessian_work
 from .rotation import rank_bound
 
-__all__ = ["Watch", "interior_seconds", "newton_seconds", "pass_seconds", "sweep_seconds"]
+__all__ = ["Watch", "pass_seconds", "seconds_of_pass", "seconds_of_solver", "sweep_seconds"]
 
 PRODUCTS, PASSES, VISITS, EXPONENTIALS = 2e10, 2e9, 5e8, 2e8
 """Multiply-adds a second of matrix products, of passes over rows, of visits to single rows; and exponentials.
 Only their ratios matter: they were measured on one core each, and differ little between machines."""
 
-NEWTON_STEPS, INTERIOR_STEPS = 15, 20
-"""What Newton's method and the interior-point method take for most problems."""
+USUAL = {
+    "dual": 30.0, "lbfgs": 40.0, "newton": 15.0, "newton_cg": 12.0, "interior_point": 20.0, "smoothing": 60.0,
+    "proximal": 15.0, "newton_l1": 40.0,
+}  # fmt: skip
+"""Passes, as each solver counts them, that it takes for most problems."""
+
+MANY = 300
+"""Passes of quasi-Newton steps that a hard problem takes."""
+
+INNER = 20
+"""Hessian products of a truncated Newton step, mostly."""
+
+FULL, SUPPORTS = 1000, 10
+"""Weights up to which ``proximal`` forms the Hessian, and the supports that it then tries in a step."""
 
 FIRST = 10
 """Passes before which nothing is judged."""
+
+LOOKS = 4
+"""Gaps before which nothing is judged: some solvers tell of many passes at once."""
 
 MEMORY = 2**31
 """Bytes that a Hessian may take where nobody asked for one."""
@@ -47,7 +63,7 @@ class Watch:
     >>> watch = Watch(wanted=1e-6, budget=20.0)
     >>> told = [watch(i, 100.0, 0.99**i) for i in range(100)]
     >>> next(i for i, reason in enumerate(told) if reason)
-    21
+    20
     """
 
     def __init__(self, wanted: float, budget: float) -> None:
@@ -60,7 +76,7 @@ class Watch:
         self.gaps.append((passes, best))
         self.values.append(value)
         done = passes - self.gaps[0][0]
-        if done < max(FIRST, self.budget) or best <= self.wanted:
+        if done < max(FIRST, self.budget) or len(self.gaps) < LOOKS or best <= self.wanted:
             return None
         half = next(at for at in self.gaps if at[0] - self.gaps[0][0] >= done / 2)
         since, before = passes - half[0], half[1]
@@ -101,16 +117,50 @@ def _hessian_seconds(objective: Objective, crossed: bool, rank: int | None = Non
     return hessian_work(layout, crossed, int(rows), rank) / PRODUCTS + 1e-4
 
 
-def newton_seconds(objective: Objective) -> float:
-    """A fit by Newton's method, roughly; ∞ where the Hessian is too large, or there is none."""
+def seconds_of_pass(name: str, objective: Objective) -> float:
+    """What a solver calls a pass, roughly; ∞ where its Hessian is too large, or there is none."""
+    kinds: dict[str, Callable[[Objective], float]] = {
+        "dual": sweep_seconds,
+        "newton": _newton_step,
+        "newton_l1": _newton_step,
+        "smoothing": _smooth_step,
+        "interior_point": _interior_step,
+        "proximal": _proximal_step,
+        "newton_cg": lambda objective: INNER * 2.0 * pass_seconds(objective),
+    }
+    return kinds.get(name, pass_seconds)(objective)
+
+
+def seconds_of_solver(name: str, objective: Objective) -> float:
+    """A whole fit by a solver, where it goes as it mostly does."""
+    return USUAL[name] * seconds_of_pass(name, objective)
+
+
+def _newton_step(objective: Objective) -> float:
+    """One Hessian, its factor, and a step along the direction."""
     if not objective.curved:
         return math.inf
     crossed = objective.problem.curvature.crossed
-    return NEWTON_STEPS * (_hessian_seconds(objective, crossed) + 3.0 * pass_seconds(objective))
+    return _hessian_seconds(objective, crossed) + 3.0 * pass_seconds(objective)
 
 
-def interior_seconds(objective: Objective) -> float:
-    """A fit by the interior-point method, roughly; ∞ where the Hessian is too large."""
+def _smooth_step(objective: Objective) -> float:
+    """A step of the fits of ``smoothing``: by Newton's method where that is cheap."""
+    newton = _hessian_seconds(objective, True) + 3.0 * pass_seconds(objective)
+    return min(newton, MANY * pass_seconds(objective) / USUAL["smoothing"])
+
+
+def _proximal_step(objective: Objective) -> float:
+    """A model of second order and its minimum, or conjugate gradients on the support."""
+    step = _newton_step(objective)
+    weights = (objective.problem.full.features + 1.0) * objective.problem.full.columns
+    if weights > FULL or math.isinf(step):
+        return INNER * 2.0 * pass_seconds(objective)
+    return step + SUPPORTS * weights**3 / 3.0 / PRODUCTS
+
+
+def _interior_step(objective: Objective) -> float:
+    """One Hessian of all rows, and several passes over tables of rows against labels."""
     rows, entries, layout = _shape(objective)
     tables = 150.0 * rows * layout.labels / PASSES
     rank, columns = rank_bound(rows, layout), layout.features + 1.0
@@ -119,5 +169,6 @@ def interior_seconds(objective: Objective) -> float:
     table = rows * rank if rank < layout.features else entries
     one = 2.0 * table * layout.columns / PASSES + rows * layout.labels / EXPONENTIALS + 1e-5
     turning = 4.0 * rows * columns * rank / PRODUCTS
-    steps = _hessian_seconds(objective, True, rank) + 5.0 * one + tables
-    return turning + INTERIOR_STEPS * steps
+    crossed = objective.problem.loss.name != "squared_hinge"
+    steps = _hessian_seconds(objective, crossed, rank) + 5.0 * one + tables
+    return steps + turning / USUAL["interior_point"]
