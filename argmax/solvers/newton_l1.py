@@ -99,6 +99,8 @@ class NewtonL1(Solver):
         eps = kept.get("eps", max(FIRST * abs(objective.zero) / rounded.price, goal))
         while True:
             point = rounded.minimum(point, eps, report)
+            if report.promising(point) and not point.settled:
+                point = report.settled(point)
             over = eps <= goal or bool(report.status)
             following = max(FALLING * eps, goal)
             if report.reached(point, eps=following) or over or report.certified(point):
@@ -214,7 +216,7 @@ class _Rounded:
         return slopes
 
     def sparse(self, point: Point, report: Report) -> Point:
-        """A point as good with weights at zero: the minima of some models of second order, which have them."""
+        """A point as good with weights at zero, by some steps of ``proximal``."""
         objective, model = self.objective, ProximalNewton(self.objective)
         if not report.certified(point):
             return point
