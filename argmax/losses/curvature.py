@@ -30,7 +30,7 @@ def shares_after(p: Floats, step: Floats) -> Floats:
     """
     moved = p * (1.0 + step - np.einsum("ij,ij->i", p, step)[:, None])
     np.maximum(moved, 0.0, out=moved)
-    moved /= moved.sum(axis=1, keepdims=True)
+    moved /= (moved @ np.ones(moved.shape[1]))[:, None]
     return np.asarray(moved)
 
 

@@ -59,6 +59,10 @@ PAIRS = 512
 THIN = 0.5
 """Share of rows that curve a column, up to which each column is summed over its own rows."""
 
+ONE_COLUMN = 2**24
+"""Products of pairs of features, of all rows, up to which a single weight column is one product of matrices:
+beyond it threads have more to share."""
+
 PARTS = 16
 """Pieces of work that threads share."""
 
@@ -93,6 +97,10 @@ def hessian(
         curving = bends.diagonal(filled) > FLAT * bends.bound(layout.labels)
         if np.count_nonzero(curving) < THIN * curving.size:
             return {"pairs": column_sums(shard, crew, layout, v, curving, turn)}
+    side = layout.features + int(layout.intercept)
+    if columns == 1 and SMALL < len(shard) * side * (side + 1) // 2 <= ONE_COLUMN:
+        every = np.ones((len(shard), 1), bool)
+        return {"pairs": column_sums(shard, crew, layout, v, every, turn)}
     return {"pairs": pair_sums(shard, crew, layout, v, bent, columns, turn)}
 
 
