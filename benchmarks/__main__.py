@@ -29,7 +29,7 @@ SETS = (
     "conll2000", "ewt-upos", "ewt-xpos", "wnut17", "mac_morpho",
     "emotions", "scene", "yeast", "enron", "bibtex", "delicious",
 )  # fmt: skip
-OF_ZOO = "seed", "sets", "losses", "draws", "minutes", "cpu", "all"
+OF_ZOO = "seed", "sets", "losses", "draws", "minutes", "cpu", "all", "others", "peers"
 CORES_FOR_SCALING = 4
 
 
@@ -62,6 +62,10 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="count processor seconds; for a machine that is not quiet",
     )
+    zoo.add_argument(
+        "--others", type=float, metavar="SHARE", help="of rows that all our solvers fit (0.3)"
+    )
+    zoo.add_argument("--peers", type=float, metavar="SHARE", help="of rows that peers fit (0.3)")
     zoo.add_argument("--all", action="store_true", help="print every row")
     return result
 

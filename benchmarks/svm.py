@@ -131,14 +131,24 @@ class Official(Theirs):
     name = "liblinear"
 
     def solve(self, tol: float) -> Fitted:
-        from liblinear.liblinearutil import train
-        from scipy.sparse import csr_matrix
+        flags = f"-s 4 -c {self.C} -e {tol} -B 1 -q"
+        return Fitted(*liblinear(self.rows.X, self.rows.y, flags))
 
-        found = train(self.rows.y, csr_matrix(self.rows.X), f"-s 4 -c {self.C} -e {tol} -B 1 -q")
-        k, d = found.get_nr_class(), self.rows.X.shape[1]
-        W = np.ctypeslib.as_array(found.w, ((d + 1) * k,)).reshape(d + 1, k)
-        W = W[:, np.argsort(found.get_labels())]
-        return Fitted(W[:d].T.copy(), W[d].copy())
+
+def liblinear(X: Any, y: Any, flags: str) -> tuple[Any, Any]:
+    """A fit by LIBLINEAR's own package with -B 1: coef (k, d) and intercept (k,).
+
+    Two classes have (1, d) and (1,), the score of the second, but for -s 4.
+    """
+    from liblinear.liblinearutil import train
+    from scipy.sparse import csr_matrix
+
+    found = train(y, csr_matrix(X), flags)
+    k, order = found.get_nr_class(), np.argsort(found.get_labels())
+    width = 1 if k == 2 and found.param.solver_type != 4 else k
+    W = np.ctypeslib.as_array(found.w, ((X.shape[1] + 1) * width,)).reshape(-1, width)
+    W = W[:, order] if width == k else W * (1.0 if order[0] == 1 else -1.0)
+    return W[:-1].T.copy(), W[-1].copy()
 
 
 def faster(rows: Table, C: float) -> Theirs:

@@ -3,9 +3,11 @@
     python -m benchmarks zoo                             six rounds: every set with every loss and C
     python -m benchmarks zoo --minutes 5 --seed 7        a sample, the same again
     python -m benchmarks zoo --sets scales#12,digits     these rows alone; families and draws have names too
+    python -m benchmarks zoo --others 1 --peers 0.5      every row beside our other solvers, half beside peers
 
-Every fit has default settings but for the time limit and the threads. By default only the rows that did not
-end well are printed; ``rows.load(name)`` makes those of a line again.
+Every fit has default settings but for the time limit and the threads. A drawn share of the rows is fitted by
+every other solver of the library too, and by peers. Sums come first, then the rows that did not end well;
+``rows.load(name)`` makes those of a line again.
 """
 
 from __future__ import annotations
@@ -15,13 +17,19 @@ import time
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+
 from ..common import Options, Outcome, progress, say
-from . import packages, page
+from . import contests, packages, page, peers, verdicts
+from .contests import Contest
 from .fits import LIMIT, Fit, Record
 from .plan import LOSSES, Plan
 from .workers import Worker
 
 __all__ = ["run"]
+
+OTHERS, PEERS = 0.3, 0.3
+"""Shares of the rows that other solvers and peers fit too."""
 
 
 def run(options: Options) -> Outcome:
@@ -32,34 +40,54 @@ def run(options: Options) -> Outcome:
     rounds = own.get("draws") or (1 if options.quick else 6)
     plan = Plan(seed, _listed(own.get("sets")), losses, rounds)
     say(f"{(__doc__ or '').strip()}\n\nSeed {seed}; n_threads={options.threads}.")
-    for sentence in packages.missing():
+    for sentence in (*packages.missing(), *peers.missing()):
         say(f"Left out: {sentence}")
-    records = fits(plan, options)
-    page.show(records)
-    checks = page.promises(records)
-    return Outcome("zoo", checks, [flat(record) for record in records])
+    records, held = fitted(plan, options)
+    say()
+    page.sums(records)
+    verdicts.sums(held)
+    page.bad_rows(records)
+    verdicts.bad_rows(held)
+    checks = page.promises(records) + (verdicts.promises(held) if held else [])
+    figures = [*map(flat, records), *map(verdicts.figures, held)]
+    return Outcome("zoo", checks, figures)
 
 
-def fits(plan: Plan, options: Options) -> list[Record]:
+def fitted(plan: Plan, options: Options) -> tuple[list[Record], list[Contest]]:
     """All fits of the plan, or as many as the minutes allow."""
     minutes = options.own.get("minutes")
     until = time.perf_counter() + 60.0 * minutes if minutes else float("inf")
-    limit = options.limit or LIMIT
-    records = []
-    with Worker(options.threads) as worker:
+    draw = np.random.default_rng([plan.seed, 1])
+    records: list[Record] = []
+    held: list[Contest] = []
+    with Worker(options.threads) as ours, Worker(options.threads, peers=True) as theirs:
         for rows, problem in plan:
             if time.perf_counter() > until:
                 say(f"Ended after {minutes:g} minutes.")
                 break
-            cpu = bool(options.own.get("cpu"))
-            fit = Fit(rows, problem, threads=options.threads, limit=limit, cpu=cpu)
-            record = worker.ask(fit)
+            record = ours.ask(_fit(rows, problem, options))
             records.append(record)
-            if options.own.get("all") or page.remarkable(record):
+            if options.own.get("all"):
                 say(page.line(record))
+            drawn = draw.random()
+            others, race = (drawn < share for share in _shares(options))
+            if others or race:
+                held.append(contests.hold(record, ours.ask, theirs.ask, others, race))
             if len(records) % 100 == 0:
-                progress(f"{len(records)} fits, {sum(map(page.in_time, records))} converged")
-    return records
+                told = f"{sum(map(page.in_time, records))} converged, {len(held)} contests"
+                progress(f"{len(records)} fits, {told}")
+    return records, held
+
+
+def _fit(rows: str, problem: Any, options: Options) -> Fit:
+    limit, cpu = options.limit or LIMIT, bool(options.own.get("cpu"))
+    return Fit(rows, problem, threads=options.threads, limit=limit, cpu=cpu)
+
+
+def _shares(options: Options) -> tuple[float, float]:
+    """Of rows beside other solvers, and beside peers."""
+    others, race = options.own.get("others"), options.own.get("peers")
+    return (OTHERS if others is None else others), (PEERS if race is None else race)
 
 
 def flat(record: Record) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""One fit: what is asked, what came of it, and how it is carried out (in a worker, see ``workers``)."""
+"""One fit: what is asked, what came of it, and how it is carried out (in a worker, see ``workers``).
+
+A fit is by the library, with solver="auto" or another of its own, or by a peer of the same objective.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ import math
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from . import judge
+from . import judge, peers
 from .judge import Problem
-from .rows import Rows, load
+from .rows import Facts, Rows, load
 
 __all__ = ["LIMIT", "Fit", "Record", "carry_out"]
 
@@ -29,7 +33,7 @@ SHORT, REPEATS = 0.3, 3
 
 @dataclass(frozen=True)
 class Fit:
-    """What is asked: rows by name, a problem, who solves it, with how many threads, and how closely."""
+    """What is asked: rows by name, a problem, the solver or the peer, how many threads, and how closely."""
 
     rows: str
     problem: Problem
@@ -38,6 +42,8 @@ class Fit:
     tol: float = 1e-4
     limit: float = LIMIT
     cpu: bool = False  # seconds are the processor's, and the clock may run CPU_SLACK times as long
+    peer: str = ""  # one of ``peers.PEERS``; the library otherwise
+    runs: int = REPEATS  # of which the fastest counts, where they are short
 
     @property
     def allowance(self) -> float:
@@ -54,8 +60,11 @@ class Record:
     """What came of it. ``value`` is F as the judge finds it; ``gap``, ``claimed`` are the library's own."""
 
     fit: Fit
-    status: str  # of the solution, or "exception", "killed", "died"
+    status: str
+    """Of the solution; "done" of a peer; "unsupported" where the solver does not take the problem; or
+    "exception", "late" (a peer at its limit), "killed", "died"."""
     shape: str = ""
+    facts: Facts | None = None
     work: float = 0.0  # n·d·k
     seconds: float = math.nan
     passes: int = 0
@@ -66,6 +75,7 @@ class Record:
     gap: float = math.nan
     value: float = math.inf
     zero: float = math.nan
+    rounding: float = 0.0  # what F is in doubt by
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -77,15 +87,20 @@ class Record:
 def carry_out(fit: Fit, tell: Callable[[str], None]) -> Record:
     """The fit, and again while it is short or was held up by the compiler; ``tell`` hears of each start."""
     rows = _rows(fit.rows)
-    record = Record(fit, "", rows.describe(), rows.work, zero=judge.at_zero(rows, fit.problem))
-    for _ in range(REPEATS):
+    zero = judge.at_zero(rows, fit.problem)
+    record = Record(fit, "", rows.describe(), rows.facts, rows.work, zero=zero)
+    once = _by_peer if fit.peer else _by_us
+    for _ in range(fit.runs):
         tell("start")
-        compiled = _once(fit, rows, record)
-        if record.status == "exception" or (record.seconds > SHORT and not compiled):
+        compiled = once(fit, rows, record)
+        if record.status in FAILED or (record.seconds > SHORT and not compiled):
             break
         if compiled:
             record.seconds = math.nan  # the next run counts
     return record
+
+
+FAILED = "exception", "unsupported", "late"
 
 
 @lru_cache(maxsize=3)
@@ -93,34 +108,69 @@ def _rows(name: str) -> Rows:
     return load(name)
 
 
-def _once(fit: Fit, rows: Rows, record: Record) -> bool:
+def _by_us(fit: Fit, rows: Rows, record: Record) -> bool:
     """One run into the record, the faster of two equal ones kept; whether it had to compile."""
     from numba.core import event
 
+    from argmax.errors import Unsupported
+
     model = _model(fit)
-    clock = time.process_time if fit.cpu else time.perf_counter
     weights = {} if rows.weight is None else {"sample_weight": rows.weight}
-    gc.collect()
     with (
         warnings.catch_warnings(record=True) as said,
         event.install_recorder("numba:compile") as compiler,
     ):
         warnings.simplefilter("always")
-        began = clock()
         try:
-            model.fit(rows.X, rows.y, **weights)
+            _timed(fit, record, lambda: model.fit(rows.X, rows.y, **weights))
+        except Unsupported as error:
+            record.status, record.message = "unsupported", str(error)
+            return False
         except Exception as error:
             record.status, record.message = "exception", f"{type(error).__name__}: {error}"
             return False
-        seconds = clock() - began
-    record.seconds = seconds if math.isnan(record.seconds) else min(seconds, record.seconds)
     found = model.solution_
     record.status, record.message, record.solver = found.status, found.message, found.solver
     record.passes, record.relative_gap = found.passes, found.relative_gap
     record.claimed, record.gap = found.objective, found.gap
     record.warnings = sorted({f"{w.category.__name__}: {w.message}" for w in said})
-    record.value = judge.objective(rows, fit.problem, model.coef_, model.intercept_)
+    _judge(record, rows, model.coef_, model.intercept_)
     return len(compiler.buffer) > 0
+
+
+def _by_peer(fit: Fit, rows: Rows, record: Record) -> bool:
+    """The same by a peer, which may be cut off; nothing is compiled."""
+    peer, problem = peers.PEERS[fit.peer], fit.problem
+    record.solver = peer.name
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a peer is judged by its F alone
+        try:
+            solve = peer.prepare(rows, problem, fit.tol, fit.limit)
+            with nullcontext() if peer.deaf else peers.alarm(fit.allowance):
+                found = _timed(fit, record, solve)
+        except peers.Late:
+            record.status = "late"
+            return False
+        except Exception as error:
+            record.status, record.message = "exception", f"{type(error).__name__}: {error}"
+            return False
+    record.status = "done"
+    _judge(record, rows, *found)
+    return False
+
+
+def _timed(fit: Fit, record: Record, call: Callable[[], Any]) -> Any:
+    clock = time.process_time if fit.cpu else time.perf_counter
+    gc.collect()
+    began = clock()
+    found = call()
+    seconds = clock() - began
+    record.seconds = seconds if math.isnan(record.seconds) else min(seconds, record.seconds)
+    return found
+
+
+def _judge(record: Record, rows: Rows, coef: Any, intercept: Any) -> None:
+    record.value, record.rounding = judge.judged(rows, record.fit.problem, coef, intercept)
 
 
 def _model(fit: Fit) -> Any:

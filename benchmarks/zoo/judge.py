@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 
 from .rows import Rows
 
-__all__ = ["Problem", "certified", "objective", "suboptimality"]
+__all__ = ["Problem", "certified", "judged", "objective", "suboptimality"]
 
 MARGINS = "hinge", "weston_watkins", "squared_hinge"
 """Losses whose intercept is penalised."""
@@ -38,19 +38,33 @@ class Problem:
 
 def objective(rows: Rows, problem: Problem, coef: Any, intercept: Any) -> float:
     """F."""
+    return judged(rows, problem, coef, intercept)[0]
+
+
+def judged(rows: Rows, problem: Problem, coef: Any, intercept: Any) -> tuple[float, float]:
+    """F, and what rounding leaves in doubt: ε · (F + C Σ s_i Σ_c |slope_ic| (Σ_j |x_ij w_cj| + |b_c|)).
+
+    A score is in doubt by about ε times the sizes of its terms, and the loss by its slope times that.
+    """
     coef, intercept = np.asarray(coef, dtype=float), np.asarray(intercept, dtype=float)
     weights = coef
     if problem.loss in MARGINS:
         weights = np.hstack([coef, intercept[:, None]])
     penalty = problem.l1 * np.abs(weights).sum() + (1 - problem.l1) * 0.5 * (weights**2).sum()
-    total, step = 0.0, max(BLOCK // max(rows.k, rows.X.shape[1]), 1)
+    total, doubt, step = 0.0, 0.0, max(BLOCK // max(rows.k, rows.X.shape[1]), 1)
     for start in range(0, len(rows.y), step):
         block = slice(start, start + step)
         X = rows.X[block]
         X = X.astype(float) if X.dtype != np.float64 else X
-        values = losses(problem.loss, X @ coef.T + intercept, rows.y[block])
-        total += float(values.sum() if rows.weight is None else values @ rows.weight[block])
-    return problem.C * total + float(penalty)
+        scores = X @ coef.T + intercept
+        values = losses(problem.loss, scores, rows.y[block])
+        sizes = abs(X) @ np.abs(coef.T) + np.abs(intercept)
+        doubts = sizes.max(axis=1) * _steepness(problem.loss, scores, rows.y[block])
+        weight = 1.0 if rows.weight is None else rows.weight[block]
+        total += float((values * weight).sum())
+        doubt += float((doubts * weight).sum())
+    value = problem.C * total + float(penalty)
+    return value, float(np.finfo(float).eps) * (value + problem.C * doubt)
 
 
 def losses(loss: str, scores: Any, y: Any) -> Any:
@@ -72,6 +86,23 @@ def losses(loss: str, scores: Any, y: Any) -> Any:
     if loss == "hinge":
         return behind.max(axis=1)
     return np.maximum(behind, 0.0).sum(axis=1)  # weston_watkins
+
+
+def _steepness(loss: str, scores: Any, y: Any) -> Any:
+    """What a common error of all scores of a row multiplies: at most Σ_c |slope_c|."""
+    if loss in ("log", "softmax_margin", "hinge"):
+        return 2.0
+    if loss == "weston_watkins":
+        return 2.0 * scores.shape[1]
+    if loss == "ovr_log":
+        return float(scores.shape[1])
+    if scores.shape[1] == 1:
+        margins = scores * (2 * y - 1)[:, None]
+    else:
+        margins = -scores
+        margins[np.arange(len(y)), y] *= -1
+    short = 1.0 - margins
+    return np.abs(short).sum(axis=1) if loss == "squared" else 2 * np.maximum(short, 0).sum(axis=1)
 
 
 def _two(loss: str, margin: Any) -> Any:
@@ -112,10 +143,10 @@ ROUNDING = 1e-9
 """Differences of F, in units of F(0), that are no evidence: sums over a million rows are not exact."""
 
 
-def certified(value: float, gap: float, best: float, zero: float) -> bool:
+def certified(value: float, gap: float, best: float, zero: float, rounding: float = 0.0) -> bool:
     """Whether a claim (F, gap) holds: F is nowhere below F − gap, as far as anybody found.
 
     >>> certified(3.0, 1.0, 2.0, 100.0), certified(3.0, 0.5, 2.0, 100.0)
     (True, False)
     """
-    return value - gap <= best + ROUNDING * max(zero, abs(value))
+    return value - gap <= best + ROUNDING * max(zero, abs(value)) + 2 * rounding

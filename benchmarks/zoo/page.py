@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from ..common import Check, say, table
 from .fits import LIMIT, Record
 
-__all__ = ["line", "promises", "sums"]
+__all__ = ["check", "line", "percent", "promises", "sums"]
 
 EASY_WORK, EASY_SECONDS = 1e7, 5.0
 """Fits of at most so many multiply-adds a pass are to end in so many seconds."""
@@ -68,13 +68,13 @@ def _sum(name: str, group: Sequence[Record]) -> list[str]:
     ]
     said = ", ".join(f"{bad.count(what)} {what}" for what in sorted(set(bad)))
     middle = seconds[len(seconds) // 2]
-    return [name, str(len(group)), _percent(share), f"{middle:.3g}", f"{seconds[-1]:.3g}", said]
+    return [name, str(len(group)), percent(share), f"{middle:.3g}", f"{seconds[-1]:.3g}", said]
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """A share, never rounded up to the whole.
 
-    >>> _percent(0.9999), _percent(1.0)
+    >>> percent(0.9999), percent(1.0)
     ('99.9 %', '100.0 %')
     """
     return f"{math.floor(1000 * share) / 10:.1f} %"
@@ -85,20 +85,24 @@ def promises(records: Sequence[Record]) -> list[Check]:
     easy = [r for r in records if r.work <= EASY_WORK]
     fast = [r for r in easy if r.fine and r.seconds <= EASY_SECONDS]
     return [
-        _check(f"converged without a warning in {LIMIT:g} s", list(map(in_time, records)), 0.995),
-        _check(f"n·d·k ≤ {EASY_WORK:.0e}: in {EASY_SECONDS:g} s", [r in fast for r in easy], 1.0),
+        check(f"converged without a warning in {LIMIT:g} s", list(map(in_time, records)), 0.995),
+        check(f"n·d·k ≤ {EASY_WORK:.0e}: in {EASY_SECONDS:g} s", [r in fast for r in easy], 1.0),
     ]
 
 
-def _check(what: str, holds: Sequence[bool], floor: float) -> Check:
+def check(what: str, holds: Sequence[bool], floor: float) -> Check:
+    """A share of rows against its floor."""
     if not holds:
-        return Check(what, "no fits", _percent(floor), "open: nothing to judge")
+        return Check(what, "no fits", percent(floor), "open: nothing to judge")
     share = sum(holds) / len(holds)
-    figure = f"{_percent(share)} ({sum(holds)} of {len(holds)})"
-    return Check(what, figure, _percent(floor), "met" if share >= floor else "not met")
+    figure = f"{percent(share)} ({sum(holds)} of {len(holds)})"
+    return Check(what, figure, percent(floor), "met" if share >= floor else "not met")
 
 
-def show(records: Sequence[Record]) -> None:
-    say()
-    if records:
-        sums(records)
+def bad_rows(records: Sequence[Record]) -> None:
+    """Each fit that did not end well, in one line."""
+    lines = [line(record) for record in records if remarkable(record)]
+    if lines:
+        say(f"\nDid not converge, took too long or brought a warning ({len(lines)}):")
+        for text in lines:
+            say(f"  {text}")

@@ -14,7 +14,18 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Rows", "load"]
+__all__ = ["Facts", "Rows", "load"]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What decides which peers can fit some rows."""
+
+    n: int
+    d: int
+    k: int
+    sparse: bool
+    weighted: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +46,11 @@ class Rows:
         """Multiply-adds of the scores of all rows: n·d·k, or entries times k."""
         entries = self.X.size if isinstance(self.X, np.ndarray) else self.X.nnz
         return float(entries) * self.k
+
+    @property
+    def facts(self) -> Facts:
+        n, d = self.X.shape
+        return Facts(n, d, self.k, not isinstance(self.X, np.ndarray), self.weight is not None)
 
     def describe(self) -> str:
         n, d = self.X.shape

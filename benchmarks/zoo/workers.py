@@ -1,11 +1,14 @@
-"""A process of its own for the fits, so that one that hangs or dies takes nothing with it."""
+"""Processes of their own for the fits, so that one that hangs or dies takes nothing with it.
+
+Peers have another process than the library: many of their fits can only be ended with it.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any
@@ -14,7 +17,7 @@ from .fits import Fit, Record
 
 __all__ = ["Worker"]
 
-GRACE = 10.0
+GRACE, GRACE_OF_PEERS = 10.0, 1.0
 """Seconds beyond its limit after which a fit is killed."""
 
 LOADING = 180.0
@@ -24,9 +27,13 @@ LOADING = 180.0
 class Worker:
     """Carries out one fit after another in a process that is started anew whenever it had to be ended."""
 
-    def __init__(self, threads: int) -> None:
-        self.threads = threads
-        self._context = get_context("spawn")
+    def __init__(self, threads: int, peers: bool = False) -> None:
+        self.threads, self.peers = threads, peers
+        # A server that has the peers' packages in memory starts a process in no time.
+        quick = peers and "forkserver" in get_all_start_methods()
+        self._context: Any = get_context("forkserver" if quick else "spawn")
+        if quick:
+            self._context.set_forkserver_preload([f"{__package__}.peers"])
         self._process: Any = None
         self._pipe: Any = None
 
@@ -48,7 +55,8 @@ class Worker:
             if isinstance(told, Record):
                 return told
             if told == "start":
-                began, allowed = time.perf_counter(), fit.allowance + GRACE
+                grace = GRACE_OF_PEERS if self.peers else GRACE
+                began, allowed = time.perf_counter(), fit.allowance + grace
             else:
                 raise RuntimeError(f"{fit.name}: {told}")
 
@@ -57,7 +65,7 @@ class Worker:
             return
         self._pipe, other = self._context.Pipe()
         self._process = self._context.Process(
-            target=_serve, args=(other, self.threads), daemon=True
+            target=_serve, args=(other, self.threads, not self.peers), daemon=True
         )
         self._process.start()
         other.close()
@@ -86,7 +94,7 @@ class Worker:
         self.end()
 
 
-def _serve(pipe: Connection, threads: int) -> None:
+def _serve(pipe: Connection, threads: int, ours: bool) -> None:
     """The process: warms up, then answers fits until the pipe is closed."""
     from threadpoolctl import threadpool_limits
 
@@ -95,7 +103,8 @@ def _serve(pipe: Connection, threads: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["PYTHONFAULTHANDLER"] = "1"
     with threadpool_limits(threads):
-        _warm_up(threads)
+        if ours:
+            _warm_up(threads)
         pipe.send("ready")
         while True:
             try:

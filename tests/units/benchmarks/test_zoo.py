@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from argmax import LinearClassifier
-from benchmarks.zoo import judge, page
+from benchmarks.zoo import contests, judge, page, peers, verdicts
+from benchmarks.zoo.contests import Contest, Race, Setting
 from benchmarks.zoo.families import FAMILIES, draw
-from benchmarks.zoo.fits import Fit, Record
+from benchmarks.zoo.fits import Fit, Record, carry_out
 from benchmarks.zoo.judge import Problem
 from benchmarks.zoo.plan import LOSSES, SPARSE_LOSSES, Plan
 from benchmarks.zoo.rows import Rows, load
@@ -111,3 +112,144 @@ def test_promises_count_the_late_and_those_that_did_not_converge():
     noisy = records([1.0], ["converged"])
     noisy[0].warnings = ["RuntimeWarning: overflow"]
     assert page.promises(noisy)[0].verdict == "not met"
+
+
+def carried(fit):
+    """The fit, in this process."""
+    return carry_out(fit, lambda told: None)
+
+
+PEER_PROBLEMS = [
+    Problem(loss, 0.5, share)
+    for loss in ("log", "ovr_log", "hinge", "squared_hinge", "squared")
+    for share in ((0.0, 1.0) if loss in SPARSE_LOSSES else (0.0,))
+]
+
+
+@pytest.mark.parametrize("rows", ["sklearn-iris/std", "two/std", "weights"])
+@pytest.mark.parametrize("problem", PEER_PROBLEMS, ids=str)
+def test_peers_minimise_the_same_function(rows, problem, monkeypatch):
+    """Each peer ends where the library does: its penalty, intercept and weights are those of F."""
+    whole = load("sklearn-iris/std")
+    y = np.minimum(whole.y, 1) if rows == "two/std" else whole.y
+    weight = np.random.default_rng(0).uniform(0.1, 3.0, len(y)) if rows == "weights" else None
+    table = Rows(rows, whole.X, y, weight)
+    monkeypatch.setattr("benchmarks.zoo.fits._rows", lambda name: table)
+    ours = carried(Fit(rows, problem, tol=1e-9, runs=1))
+    chosen = peers.of(problem, table.facts)
+    assert chosen
+    for peer in chosen:
+        found = carried(
+            Fit(rows, problem, peer=peer.name, tol=peer.tols[-2:][0], limit=20.0, runs=1)
+        )
+        assert found.status == "done", found.message
+        above = (found.value - ours.value) / ours.zero
+        assert above > -1e-9
+        # LIBLINEAR's -s 6 with a free intercept comes to a halt before the end.
+        assert above < (1e-3 if peer.name == "liblinear -s 6" else 1e-6), peer.name
+
+
+@pytest.mark.parametrize("loss", ["softmax_margin", "weston_watkins"])
+def test_losses_that_no_peer_has(loss):
+    assert not peers.of(Problem(loss, 1.0), load("sklearn-iris").facts)
+
+
+def test_a_peer_is_ended_at_its_limit():
+    problem = Problem("log", 1e6)
+    fit = Fit("sklearn-digits", problem, peer="scikit-learn lbfgs", tol=1e-12, limit=0.05)
+    assert carried(fit).status == "late"
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_doubt_by_rounding_covers_the_sum_in_another_order(loss):
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((200, 6)) + 1e5, np.arange(200) % 3
+    W, b = rng.standard_normal((3, 6)), rng.standard_normal(3)
+    W -= W.mean(axis=1, keepdims=True)  # scores near 1 of terms near 1e5
+    first, doubt = judge.judged(Rows("", X, y), Problem(loss, 2.0), W, b)
+    orders = [rng.permutation(6) for _ in range(8)]
+    again = [
+        judge.objective(Rows("", X[:, order], y), Problem(loss, 2.0), W[:, order], b)
+        for order in orders
+    ]
+    assert 0 < max(abs(first - other) for other in again) <= doubt
+    assert doubt < 1e-6 * first
+
+
+def record(value=2.0, seconds=1.0, gap=1e-5, status="converged", **fit):
+    """A record of a fit of F(0) = 10."""
+    asked = Fit("tiny#1", Problem("log", 1.0), **fit)
+    return Record(
+        asked, status, "", None, 1.0, seconds,
+        solver="newton", relative_gap=gap / 10, gap=gap, value=value, zero=10.0,
+    )  # fmt: skip
+
+
+def test_the_default_is_slow_where_another_solver_beats_it_by_more_than_the_margin():
+    slow = Contest(
+        record(seconds=1.0), [record(seconds=0.5), record(seconds=0.1, status="stalled")]
+    )
+    assert not slow.well_chosen
+    assert verdicts._over(slow) == 2.0
+    assert Contest(record(seconds=1.0), [record(seconds=0.66)]).well_chosen
+    assert Contest(record(seconds=0.03), [record(seconds=0.01)]).well_chosen
+    assert not Contest(record(status="stalled"), [record(seconds=5.0)]).well_chosen
+    assert Contest(record(status="stalled"), [record(status="stalled")]).well_chosen
+
+
+def test_suboptimality_is_measured_from_the_least_that_anybody_found():
+    contest = Contest(record(value=2.001, gap=0.005), [record(value=2.0)])
+    assert contest.suboptimality == pytest.approx(1e-4)
+    assert contest.looseness == pytest.approx(5.0)
+    assert not contest.broken
+    refuted = Contest(record(value=2.001, gap=1e-4), tight=record(value=2.0))
+    assert [r.value for r in refuted.broken] == [2.001]
+    assert Contest(record(), tight=record()).suboptimality == contests.TIGHT
+
+
+def race(*settings):
+    return Contest(settings[0].record, race=Race(list(settings)))
+
+
+def test_a_race_is_decided_by_the_fastest_settings_that_reach_the_target():
+    held = race(
+        Setting(record(value=2.0005, seconds=1.0)),
+        Setting(record(value=2.0, seconds=3.0, tol=1e-6)),
+        Setting(record(value=2.01, seconds=0.1, peer="lbfgs", tol=1e-2)),
+        Setting(record(value=2.0, seconds=0.5, peer="lbfgs"), times=[0.7, 0.6]),
+    )
+    assert verdicts.against(held, 1e-4) == pytest.approx(0.6)  # the loose setting did not get there
+    assert verdicts.against(held, 1e-6) == pytest.approx(0.2)
+    lost = race(Setting(record(value=3.0)), Setting(record(value=2.0, peer="lbfgs")))
+    assert verdicts.against(lost, 1e-4) == 0.0
+    won = race(Setting(record(value=2.0)), Setting(record(value=np.inf, peer="lbfgs")))
+    assert verdicts.against(won, 1e-4) == np.inf
+    assert verdicts.against(race(Setting(record())), 1e-4) is None
+    kept = {check.what: check.verdict for check in verdicts.promises([held, lost, won])}
+    assert kept["ahead of the best peer to 0.0001"] == "not met"
+
+
+def test_a_contest_of_a_small_problem(capsys):
+    fit = Fit("sklearn-iris", Problem("squared", 10.0), limit=10.0)
+    held = contests.hold(carried(fit), carried, carried, others=True, race=True)
+    assert held.tight.status == "converged"
+    who = {setting.who for setting in held.race.of(ours=False)}
+    assert {"RidgeClassifier cholesky", "RidgeClassifier lsqr"} <= who
+    for target in contests.TARGETS:
+        chosen = held.race.fastest(False, held.value(target))
+        assert judge.suboptimality(chosen.record.value, held.best, held.default.zero) <= target
+        assert verdicts.against(held, target) > 0
+    verdicts.sums([held])
+    verdicts.bad_rows([held])
+    assert "certificate" in capsys.readouterr().out.lower()
+
+
+def test_other_solvers_are_asked_where_a_default_takes_longer_than_the_margin(monkeypatch):
+    monkeypatch.setattr(contests, "MARGIN", 0.0)
+    default = carried(Fit("sklearn-iris", Problem("log", 1.0)))
+    default.seconds = 1.0
+    held = contests.hold(default, carried, carried, others=True, race=False)
+    done = {r.fit.solver for r in held.others if r.status == "converged"}
+    assert {"lbfgs", "newton_cg"} <= done
+    assert not {"frank_wolfe", "perceptron"} & {r.fit.solver for r in held.others}
+    assert not held.well_chosen

@@ -1,0 +1,288 @@
+"""What contests show: the choice of a solver, the peers, and how tight the certificates are."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..common import Check, say, table
+from .contests import MARGIN, SLOWER, TARGETS, TIGHT, Contest
+from .page import check, percent
+
+__all__ = ["bad_rows", "figures", "promises", "sums"]
+
+TIGHTNESS = 10.0
+"""A certificate is tight within this factor of the true suboptimality."""
+
+LARGE_GAP = 1e-6
+"""A looser certificate below this costs nothing: the tol has long been met."""
+
+AHEAD, TIGHT_SHARE = 0.95, 0.9
+
+
+def sums(contests: Sequence[Contest]) -> None:
+    _sums_of_choice([c for c in contests if c.others or _at_once(c)])
+    _sums_of_peers([c for c in contests if c.race])
+    _sums_of_certificates([c for c in contests if c.tight])
+
+
+def promises(contests: Sequence[Contest]) -> list[Check]:
+    """What is promised of contests."""
+    beside = [c for c in contests if c.others or _at_once(c)]
+    made = [
+        check(
+            f"default ≤ {SLOWER:g} × our best solver + {1000 * MARGIN:g} ms",
+            [c.well_chosen for c in beside],
+            1.0,
+        )
+    ]
+    for target in TARGETS:
+        ratios = [ratio for c in contests if (ratio := against(c, target)) is not None]
+        made += [
+            check(f"ahead of the best peer to {target:g}", [r >= 1.0 for r in ratios], AHEAD),
+            check(
+                f"≤ {SLOWER:g} × the best peer to {target:g}",
+                [r * SLOWER >= 1 for r in ratios],
+                1.0,
+            ),
+        ]
+    tight = [c for c in contests if c.tight and not math.isnan(c.default.relative_gap)]
+    within = [c.looseness <= TIGHTNESS for c in tight]
+    large = [w for c, w in zip(tight, within, strict=True) if c.default.relative_gap > LARGE_GAP]
+    return [
+        *made,
+        check("certificates that hold", [not c.broken for c in tight], 1.0),
+        check(f"relative_gap ≤ {TIGHTNESS:g} × true suboptimality", within, TIGHT_SHARE),
+        check(f"the same where relative_gap > {LARGE_GAP:g}", large, TIGHT_SHARE),
+    ]
+
+
+def _at_once(contest: Contest) -> bool:
+    """Whether no other solver could have been better by more than the margin."""
+    return contest.default.status == "converged" and contest.default.seconds <= MARGIN
+
+
+def against(contest: Contest, target: float) -> float | None:
+    """Seconds of the best peer over ours; None where there is no peer, or neither gets there."""
+    if contest.race is None or not contest.race.of(False):
+        return None
+    value = contest.value(target)
+    us, peer = contest.race.seconds(True, value), contest.race.seconds(False, value)
+    if math.isinf(us):
+        return None if math.isinf(peer) else 0.0
+    return peer / us
+
+
+# Sums
+
+
+def _groups(
+    contests: Sequence[Contest], key: Callable[[Contest], str]
+) -> list[tuple[str, list[Contest]]]:
+    groups: dict[str, list[Contest]] = defaultdict(list)
+    for contest in contests:
+        groups[key(contest)].append(contest)
+    return sorted(groups.items())
+
+
+def _loss(contest: Contest) -> str:
+    problem = contest.default.fit.problem
+    return problem.loss + (" l1" if problem.l1 else "")
+
+
+def _sums_of_choice(contests: Sequence[Contest]) -> None:
+    rows = []
+    for name, group in _groups(contests, _loss):
+        beside = [c for c in group if c.rival]
+        bad = [c for c in group if not c.well_chosen]
+        worst = max((_over(c) for c in bad), default=math.nan)
+        better = Counter(c.rival.fit.solver for c in bad if c.rival)
+        said = ", ".join(f"{count} {who}" for who, count in better.most_common())
+        text = "" if math.isnan(worst) else f"{worst:.3g}×"
+        rows.append([name, str(len(group)), str(len(beside)), str(len(bad)), text, said])
+    if rows:
+        title = (
+            "The default beside our other solvers at the same tol (below 20 ms none could be better "
+            "by the margin, and none is asked)"
+        )
+        columns = ["", "rows", "rivals that got there", "too slow", "worst", "what was faster"]
+        table(title, columns, rows)
+
+
+def _over(contest: Contest) -> float:
+    """How many times the fastest other solver's seconds the default took."""
+    if contest.rival is None or contest.default.status != "converged":
+        return math.inf
+    return contest.default.seconds / contest.rival.seconds
+
+
+def _sums_of_peers(contests: Sequence[Contest]) -> None:
+    for target in TARGETS:
+        rows = [_peer_row(name, group, target) for name, group in _groups(contests, _loss)]
+        everything = [c for c in contests if c.race and c.race.of(False)]
+        if everything:
+            rows.append(_peer_row("all", everything, target))
+        columns = [
+            "", "rows", "ahead", "slower 1.5×", "median", "lowest tenth", "only we", "neither", "best peer",
+        ]  # fmt: skip
+        table(f"Peers' seconds over ours to a true suboptimality of {target:g}", columns, rows)
+
+
+def _peer_row(name: str, group: Sequence[Contest], target: float) -> list[str]:
+    if not any(c.race and c.race.of(False) for c in group):
+        return [name, str(len(group)), "no peer", *[""] * 6]
+    ratios = sorted(r for c in group if (r := against(c, target)) is not None)
+    if not ratios:
+        return [name, str(len(group)), "none got there", *[""] * 6]
+    best = Counter(s.who for c in group if c.race and (s := c.race.fastest(False, c.value(target))))
+    return [
+        name,
+        str(len(group)),
+        percent(sum(r >= 1 for r in ratios) / len(ratios)),
+        str(sum(r * SLOWER < 1 for r in ratios)),
+        _ratio(ratios[len(ratios) // 2]),
+        _ratio(ratios[len(ratios) // 10]),
+        str(sum(math.isinf(r) for r in ratios)),
+        str(len(group) - len(ratios)),
+        ", ".join(f"{count} {who}" for who, count in best.most_common(3)),
+    ]
+
+
+def _ratio(ratio: float) -> str:
+    return "only we" if math.isinf(ratio) else f"{ratio:.2g}×"
+
+
+def _sums_of_certificates(contests: Sequence[Contest]) -> None:
+    rows = []
+    for name, group in [*_groups(contests, _loss), ("all", list(contests))]:
+        judged = [c for c in group if not math.isnan(c.default.relative_gap)]
+        if not judged:
+            continue
+        large = [c for c in judged if c.default.relative_gap > LARGE_GAP]
+        loose = sorted(c.looseness for c in judged)
+        above = sorted(c.suboptimality for c in judged)
+        rows.append(
+            [
+                name,
+                str(len(judged)),
+                f"{above[len(above) // 2]:.1e}",
+                f"{above[-1]:.1e}",
+                _share(judged),
+                f"{_share(large)} of {len(large)}",
+                f"{loose[len(loose) // 2]:.2g}",
+                f"{loose[-1]:.2g}",
+                str(sum(bool(c.broken) for c in judged)),
+            ]
+        )
+    if rows:
+        title = (
+            f"Certificates: relative_gap over true suboptimality, which counts as {TIGHT:g} (what the "
+            "tighter run leaves open) or as the rounding of F where it is below"
+        )
+        columns = [
+            "", "rows", "median subopt.", "largest", "within 10×", f"gap > {LARGE_GAP:g}", "median",
+            "largest", "broken",
+        ]  # fmt: skip
+        table(title, columns, rows)
+
+
+def _share(group: Sequence[Contest]) -> str:
+    if not group:
+        return "none"
+    return percent(sum(c.looseness <= TIGHTNESS for c in group) / len(group))
+
+
+# Rows
+
+
+def bad_rows(contests: Sequence[Contest]) -> None:
+    """Each contest that breaks a promise, one line each."""
+    parts: list[tuple[str, list[str]]] = [
+        ("Certificates refuted by a lower F", [line for c in contests for line in _refuted(c)]),
+        (
+            "Another solver was faster by more than the margin",
+            [_chosen(c) for c in sorted(contests, key=_over, reverse=True) if not c.well_chosen],
+        ),
+    ]
+    for target in TARGETS:
+        slow = [
+            (r, c) for c in contests if (r := against(c, target)) is not None and r * SLOWER < 1
+        ]
+        slow.sort(key=lambda pair: pair[0])
+        parts.append(
+            (
+                f"Slower than {SLOWER:g} times the best peer to {target:g}",
+                [_outrun(c, target) for _, c in slow],
+            )
+        )
+    loose = [c for c in contests if c.tight and c.looseness > TIGHTNESS]
+    loose = [c for c in loose if c.default.relative_gap > LARGE_GAP]
+    loose.sort(key=lambda c: -c.looseness)
+    parts.append(
+        (f"Certificates above {LARGE_GAP:g} looser than {TIGHTNESS:g}×", [_loose(c) for c in loose])
+    )
+    for title, lines in parts:
+        if lines:
+            say(f"\n{title} ({len(lines)}):")
+            for line in lines:
+                say(f"  {line}")
+
+
+def _place(contest: Contest) -> str:
+    return f"{contest.default.fit.name}  [{contest.default.shape}]"
+
+
+def _refuted(contest: Contest) -> list[str]:
+    return [
+        f"{_place(contest)}: {r.solver} (tol {r.fit.tol:g}) claims F ≥ {r.value - r.gap!r}; "
+        f"found {contest.best!r}"
+        for r in contest.broken
+    ]
+
+
+def _chosen(contest: Contest) -> str:
+    default, rival = contest.default, contest.rival
+    assert rival is not None
+    return (
+        f"{_over(contest):6.3g}× {_place(contest)}: default {default.solver} {default.seconds:.3g} s "
+        f"({default.status}), {rival.fit.solver} {rival.seconds:.3g} s"
+    )
+
+
+def _outrun(contest: Contest, target: float) -> str:
+    assert contest.race is not None
+    value = contest.value(target)
+    us, peer = contest.race.fastest(True, value), contest.race.fastest(False, value)
+    assert peer is not None
+    ours = f"{us.record.solver} {us.seconds:.3g} s" if us else f"{contest.default.solver} not there"
+    ratio = "" if us is None else f"{us.seconds / peer.seconds:6.3g}× "
+    theirs = f"{peer.who} {peer.seconds:.3g} s (tol {peer.record.fit.tol:.0e})"
+    return f"{ratio}{_place(contest)}: {ours}, {theirs}"
+
+
+def _loose(contest: Contest) -> str:
+    return (
+        f"{contest.looseness:8.3g}× {_place(contest)}: {contest.default.solver}, relative_gap "
+        f"{contest.default.relative_gap:.1e}, truly {contest.suboptimality:.1e}"
+    )
+
+
+def figures(contest: Contest) -> dict[str, Any]:
+    """A contest for the JSON file."""
+    default = contest.default
+    made: dict[str, Any] = {
+        "rows": default.fit.rows,
+        "problem": str(default.fit.problem),
+        "best": contest.best,
+        "zero": default.zero,
+        "default": [default.solver, default.seconds, default.value, default.relative_gap],
+        "others": [[r.fit.solver, r.status, r.seconds, r.value] for r in contest.others],
+    }
+    if contest.race:
+        made["race"] = [
+            [s.who or "argmax", s.record.fit.tol, s.record.status, s.seconds, s.record.value]
+            for s in contest.race.settings
+        ]
+    return made
