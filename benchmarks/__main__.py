@@ -29,7 +29,7 @@ SETS = (
     "conll2000", "ewt-upos", "ewt-xpos", "wnut17", "mac_morpho",
     "emotions", "scene", "yeast", "enron", "bibtex", "delicious",
 )  # fmt: skip
-OF_ZOO = "seed", "sets", "losses", "draws", "minutes", "cpu", "all", "others", "peers"
+OF_ZOO = "seed", "sets", "losses", "draws", "minutes", "cpu", "all", "others", "peers", "kinds"
 CORES_FOR_SCALING = 4
 
 
@@ -55,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
     zoo.add_argument("--seed", type=int, help="of all draws (default: drawn and printed)")
     zoo.add_argument("--sets", metavar="A,B", help="sets, families, or draws such as scales#12")
     zoo.add_argument("--losses", metavar="A,B", help="losses (default: all that are minimised)")
+    zoo.add_argument("--kinds", metavar="A,B", help="of rows, sequences, graphs (default: all)")
     zoo.add_argument("--draws", type=int, help="rounds, with one draw of each family (default: 6)")
     zoo.add_argument("--minutes", type=float, help="end after so many")
     zoo.add_argument(

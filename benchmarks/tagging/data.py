@@ -81,21 +81,21 @@ def prepare(name: str, place: Path, quick: bool) -> Corpus:
 # Sentences as text, lines joined
 
 
-def _sentences(file: str) -> list[str]:
+def sentences(file: str) -> list[str]:
     with lzma.open(folder() / "sequence" / f"{file}.xz", "rt", encoding="utf-8") as lines:
         return lines.read().strip("\n").split("\n\n")
 
 
 def _conll2000() -> tuple[list[str], list[str]]:
-    return _sentences("conll2000-train.txt"), _sentences("conll2000-test.txt")
+    return sentences("conll2000-train.txt"), sentences("conll2000-test.txt")
 
 
 def _wnut17() -> tuple[list[str], list[str]]:
-    return _sentences("wnut17-train.conll"), _sentences("wnut17-test.conll")
+    return sentences("wnut17-train.conll"), sentences("wnut17-test.conll")
 
 
 def _mac_morpho() -> tuple[list[str], list[str]]:
-    whole = [_without_gaps(s) for s in _sentences("mac_morpho.tsv")]
+    whole = [_without_gaps(s) for s in sentences("mac_morpho.tsv")]
     return whole, whole[::EVERY]
 
 
@@ -106,7 +106,7 @@ def _without_gaps(sentence: str) -> str:
 
 def _ewt(column: int) -> tuple[list[str], list[str]]:
     train, test = (
-        [_two_columns(s, column) for s in _sentences(f"ud_en_ewt-{part}.conllu")]
+        [_two_columns(s, column) for s in sentences(f"ud_en_ewt-{part}.conllu")]
         for part in ("train", "test")
     )
     return train, test

@@ -23,13 +23,17 @@ from ..common import Options, Outcome, progress, say
 from . import contests, packages, page, peers, verdicts
 from .contests import Contest
 from .fits import LIMIT, Fit, Record
-from .plan import LOSSES, Plan
+from .plan import KINDS, LOSSES, Plan
+from .rows import kind
 from .workers import Worker
 
 __all__ = ["run"]
 
 OTHERS, PEERS = 0.3, 0.3
 """Shares of the rows that other solvers and peers fit too."""
+
+TOLS = {"rows": 1e-4, "sequences": 1e-4, "graphs": 1e-3}
+"""The default of each estimator."""
 
 
 def run(options: Options) -> Outcome:
@@ -38,7 +42,8 @@ def run(options: Options) -> Outcome:
     seed = random.SystemRandom().randrange(2**31) if seed is None else seed
     losses = _listed(own.get("losses")) or LOSSES
     rounds = own.get("draws") or (1 if options.quick else 6)
-    plan = Plan(seed, _listed(own.get("sets")), losses, rounds)
+    kinds = _listed(own.get("kinds")) or KINDS
+    plan = Plan(seed, _listed(own.get("sets")), losses, rounds, kinds)
     say(f"{(__doc__ or '').strip()}\n\nSeed {seed}; n_threads={options.threads}.")
     for sentence in (*packages.missing(), *peers.missing()):
         say(f"Left out: {sentence}")
@@ -81,7 +86,7 @@ def fitted(plan: Plan, options: Options) -> tuple[list[Record], list[Contest]]:
 
 def _fit(rows: str, problem: Any, options: Options) -> Fit:
     limit, cpu = options.limit or LIMIT, bool(options.own.get("cpu"))
-    return Fit(rows, problem, threads=options.threads, limit=limit, cpu=cpu)
+    return Fit(rows, problem, threads=options.threads, tol=TOLS[kind(rows)], limit=limit, cpu=cpu)
 
 
 def _shares(options: Options) -> tuple[float, float]:

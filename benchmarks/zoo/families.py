@@ -17,7 +17,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy import sparse
 
-__all__ = ["FAMILIES", "draw"]
+__all__ = ["FAMILIES", "draw", "log_uniform", "scaled", "whole"]
 
 Drawn = tuple[Any, Any, Any]
 
@@ -35,12 +35,12 @@ def draw(family: str, seed: int) -> Drawn:
 # What families share
 
 
-def _log_uniform(rng: Generator, low: float, high: float) -> float:
+def log_uniform(rng: Generator, low: float, high: float) -> float:
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
-def _whole(rng: Generator, low: float, high: float) -> int:
-    return round(_log_uniform(rng, low, high))
+def whole(rng: Generator, low: float, high: float) -> int:
+    return round(log_uniform(rng, low, high))
 
 
 def _sizes(
@@ -51,8 +51,8 @@ def _sizes(
 ) -> tuple[int, int, int]:
     """Rows, columns and classes, each log-uniform, two classes in a third of the draws."""
     while True:
-        rows, columns = _whole(rng, *n), _whole(rng, *d)
-        classes = 2 if rng.random() < 1 / 3 and k[0] <= 2 else _whole(rng, *k)
+        rows, columns = whole(rng, *n), whole(rng, *d)
+        classes = 2 if rng.random() < 1 / 3 and k[0] <= 2 else whole(rng, *k)
         if rows * columns * classes <= WORK and classes <= rows:
             return rows, columns, classes
 
@@ -78,49 +78,49 @@ def _base(rng: Generator, noise: float | None = None, **sizes: Any) -> tuple[Any
     n, d, k = _sizes(rng, **sizes)
     if rng.random() < 0.5:
         y = rng.integers(k, size=n)
-        centres = rng.standard_normal((k, d)) * _log_uniform(rng, 0.1, 10)
+        centres = rng.standard_normal((k, d)) * log_uniform(rng, 0.1, 10)
         X = centres[y] + rng.standard_normal((n, d))
         return X, y
     decay = np.arange(1, d + 1) ** -rng.uniform(0, 1)
     X = (rng.standard_normal((n, d)) * decay) @ rng.standard_normal((d, d)) / np.sqrt(d)
-    return X, _labels(rng, X, k, _log_uniform(rng, 0.01, 3) if noise is None else noise)
+    return X, _labels(rng, X, k, log_uniform(rng, 0.01, 3) if noise is None else noise)
 
 
 def _some(rng: Generator, d: int, least: int = 1) -> Any:
     """A drawn choice of columns."""
-    return rng.choice(d, size=min(d, _whole(rng, least, max(d, least))), replace=False)
+    return rng.choice(d, size=min(d, whole(rng, least, max(d, least))), replace=False)
 
 
 # What is done to columns: X (n, d) to X (n, d')
 
 
 def _constant(rng: Generator, X: Any) -> Any:
-    values = rng.choice([0.0, 1.0, -3.0, 1e-6, 1e6], size=_whole(rng, 1, 10))
+    values = rng.choice([0.0, 1.0, -3.0, 1e-6, 1e6], size=whole(rng, 1, 10))
     X = np.hstack([X, np.tile(values, (len(X), 1))])
     return X[:, rng.permutation(X.shape[1])]
 
 
 def _duplicate(rng: Generator, X: Any) -> Any:
-    chosen = rng.choice(X.shape[1], size=_whole(rng, 1, 2 * X.shape[1]))
+    chosen = rng.choice(X.shape[1], size=whole(rng, 1, 2 * X.shape[1]))
     factors = rng.choice([1.0, 1.0, -1.0, 2.0, 1e-3], size=len(chosen))
     return np.hstack([X, X[:, chosen] * factors])
 
 
 def _collinear(rng: Generator, X: Any) -> Any:
-    more = X @ rng.standard_normal((X.shape[1], _whole(rng, 1, 50)))
-    noise = 0.0 if rng.random() < 0.5 else _log_uniform(rng, 1e-12, 1e-3)
+    more = X @ rng.standard_normal((X.shape[1], whole(rng, 1, 50)))
+    noise = 0.0 if rng.random() < 0.5 else log_uniform(rng, 1e-12, 1e-3)
     return np.hstack([X, more + noise * rng.standard_normal(more.shape)])
 
 
 def _lone(rng: Generator, X: Any) -> Any:
     """Columns with one entry that is not zero."""
-    more = np.zeros((len(X), _whole(rng, 1, 30)))
+    more = np.zeros((len(X), whole(rng, 1, 30)))
     at = rng.integers(len(X), size=more.shape[1])
     more[at, np.arange(more.shape[1])] = np.exp(rng.uniform(-3, 8, more.shape[1]))
     return np.hstack([X, more])
 
 
-def _scaled(rng: Generator, X: Any) -> Any:
+def scaled(rng: Generator, X: Any) -> Any:
     return X * 10.0 ** rng.uniform(-6, 6, X.shape[1])
 
 
@@ -128,7 +128,7 @@ def _offset(rng: Generator, X: Any) -> Any:
     """Offsets far beyond the spread: times of day in seconds since 1970, years, prices, temperatures."""
     X = X.copy()
     for column in _some(rng, X.shape[1]):
-        spread = _log_uniform(rng, 1e-3, 1e5)
+        spread = log_uniform(rng, 1e-3, 1e5)
         X[:, column] = X[:, column] * spread + spread * 10.0 ** rng.uniform(1, 6)
     if rng.random() < 0.5:
         X[:, rng.integers(X.shape[1])] = 1.7e9 + 1e4 * rng.standard_normal(len(X))
@@ -140,7 +140,7 @@ def _heavy(rng: Generator, X: Any) -> Any:
     X = X.copy()
     for column in _some(rng, X.shape[1]):
         if rng.random() < 0.5:
-            X[:, column] += rng.standard_cauchy(len(X)) * _log_uniform(rng, 0.1, 10)
+            X[:, column] += rng.standard_cauchy(len(X)) * log_uniform(rng, 0.1, 10)
         else:
             centred = X[:, column] - X[:, column].mean()
             spread = float(centred.std()) or 1.0
@@ -158,7 +158,7 @@ def _one_hot(rng: Generator, X: Any) -> Any:
     """Each of some columns cut into levels, one column a level."""
     blocks = []
     for column in _some(rng, X.shape[1])[:12]:
-        levels = _whole(rng, 2, 60)
+        levels = whole(rng, 2, 60)
         edges = np.quantile(X[:, column], np.sort(rng.random(levels - 1)))
         blocks.append(np.eye(levels)[np.searchsorted(edges, X[:, column])])
     rest = X[:, _some(rng, X.shape[1])] if rng.random() < 0.5 else X[:, :0]
@@ -170,7 +170,7 @@ TRANSFORMS: dict[str, Callable[[Generator, Any], Any]] = {
     "duplicate_columns": _duplicate,
     "collinear_columns": _collinear,
     "lone_entries": _lone,
-    "scales": _scaled,
+    "scales": scaled,
     "offsets": _offset,
     "heavy_tails": _heavy,
     "counts": _counts,
@@ -208,7 +208,7 @@ def _plain(rng: Generator) -> Drawn:
 
 
 def _nearly_separable(rng: Generator) -> Drawn:
-    X, y = _base(rng, noise=_log_uniform(rng, 1e-3, 0.05))
+    X, y = _base(rng, noise=log_uniform(rng, 1e-3, 0.05))
     return X, y, None
 
 
@@ -218,7 +218,7 @@ def _separable(rng: Generator) -> Drawn:
     X, W = rng.standard_normal((n, d)), rng.standard_normal((d, k))
     y = np.argmax(X @ W, axis=1)
     return (
-        X + _log_uniform(rng, 1e-3, 3) * W[:, y].T / np.linalg.norm(W, axis=0)[y][:, None],
+        X + log_uniform(rng, 1e-3, 3) * W[:, y].T / np.linalg.norm(W, axis=0)[y][:, None],
         y,
         None,
     )
@@ -231,7 +231,7 @@ def _rare_classes(rng: Generator) -> Drawn:
     y = rng.choice(k, size=n, p=shares / shares.sum())
     for label in range(int(rng.integers(1, 6))):
         y[rng.integers(n)] = k + label
-    centres = rng.standard_normal((k + 5, d)) * _log_uniform(rng, 0.1, 5)
+    centres = rng.standard_normal((k + 5, d)) * log_uniform(rng, 0.1, 5)
     return centres[y] + rng.standard_normal((n, d)), y, None
 
 
@@ -246,23 +246,23 @@ def _wide(rng: Generator) -> Drawn:
 
 def _class_for_each_row(rng: Generator) -> Drawn:
     """As many classes as rows, or half as many."""
-    n, d = _whole(rng, 10, 400), _whole(rng, 2, 200)
+    n, d = whole(rng, 10, 400), whole(rng, 2, 200)
     y = rng.permutation(n) if rng.random() < 0.5 else rng.integers(max(n // 2, 2), size=n)
     return rng.standard_normal((n, d)), y, None
 
 
 def _many_classes(rng: Generator) -> Drawn:
-    n, d, k = _whole(rng, 3000, 15_000), _whole(rng, 5, 50), _whole(rng, 200, 3000)
+    n, d, k = whole(rng, 3000, 15_000), whole(rng, 5, 50), whole(rng, 200, 3000)
     y = rng.integers(k, size=n)
-    X = rng.standard_normal((k, d))[y] * _log_uniform(rng, 0.5, 3) + rng.standard_normal((n, d))
+    X = rng.standard_normal((k, d))[y] * log_uniform(rng, 0.5, 3) + rng.standard_normal((n, d))
     return X, y, None
 
 
 def _tall(rng: Generator) -> Drawn:
     """A million rows, more or less, of five columns, more or less."""
-    n, d, k = _whole(rng, 200_000, 1_200_000), _whole(rng, 3, 8), _whole(rng, 2, 6)
+    n, d, k = whole(rng, 200_000, 1_200_000), whole(rng, 3, 8), whole(rng, 2, 6)
     X = rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-2, 2, d)
-    return X, _labels(rng, X / X.std(axis=0), k, _log_uniform(rng, 0.05, 2)), None
+    return X, _labels(rng, X / X.std(axis=0), k, log_uniform(rng, 0.05, 2)), None
 
 
 def _tiny(rng: Generator) -> Drawn:
@@ -273,7 +273,7 @@ def _tiny(rng: Generator) -> Drawn:
 def _repeated_rows(rng: Generator) -> Drawn:
     """Few distinct rows, each many times, with labels that contradict each other."""
     X, y = _base(rng, n=(3, 50), d=(1, 50), k=(2, 6))
-    again = rng.integers(len(X), size=_whole(rng, 100, 10_000))
+    again = rng.integers(len(X), size=whole(rng, 100, 10_000))
     y = np.where(rng.random(len(again)) < rng.uniform(0, 0.4), rng.permutation(y[again]), y[again])
     return X[again], y, None
 
@@ -281,7 +281,7 @@ def _repeated_rows(rng: Generator) -> Drawn:
 def _rare_positives(rng: Generator) -> Drawn:
     """Two classes, one of them in 1 % of the rows or fewer."""
     n, d, _ = _sizes(rng, n=(500, 50_000), d=(2, 100), k=(2, 2))
-    y = (rng.random(n) < _log_uniform(rng, 1e-3, 1e-2)).astype(int)
+    y = (rng.random(n) < log_uniform(rng, 1e-3, 1e-2)).astype(int)
     return (
         rng.standard_normal((n, d)) + np.outer(y, rng.standard_normal(d) * rng.uniform(0, 2)),
         y,
@@ -298,13 +298,13 @@ def _single_precision(rng: Generator) -> Drawn:
     """float32 rows, sometimes on scales and offsets that it hardly holds."""
     X, y = _base(rng)
     if rng.random() < 0.5:
-        X = (_scaled if rng.random() < 0.5 else _offset)(rng, X)
+        X = (scaled if rng.random() < 0.5 else _offset)(rng, X)
     return X.astype(np.float32), y, None
 
 
 def _text(rng: Generator) -> tuple[Any, Any]:
     """Counts of words (CSR): Zipf over a vocabulary, its head common to all classes, its tail their own."""
-    n, k, words = _whole(rng, 50, 8000), _whole(rng, 2, 60), _whole(rng, 200, 30_000)
+    n, k, words = whole(rng, 50, 8000), whole(rng, 2, 60), whole(rng, 200, 30_000)
     y = rng.integers(min(k, n), size=n)
     lengths = np.minimum(rng.lognormal(rng.uniform(1.5, 4.5), 0.8, n).astype(int) + 1, 400)
     owner = np.repeat(np.arange(n), lengths)
@@ -331,7 +331,7 @@ def _text_tfidf(rng: Generator) -> Drawn:
 def _sparse_scales(rng: Generator) -> Drawn:
     """Sparse rows with numbers on any scale among indicators."""
     X, y = _text(rng)
-    dense = rng.standard_normal((X.shape[0], _whole(rng, 1, 8)))
+    dense = rng.standard_normal((X.shape[0], whole(rng, 1, 8)))
     dense *= 10.0 ** rng.uniform(-4, 5, dense.shape[1])
     return sparse.hstack([sparse.csr_array(dense), X > 0], format="csr", dtype=float), y, None
 

@@ -15,9 +15,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from . import judge, peers
+from . import graphs, judge, peers, sequences
+from .graphs import Graphs
 from .judge import Problem
 from .rows import Facts, Rows, load
+from .sequences import Sequences
 
 __all__ = ["LIMIT", "Fit", "Record", "carry_out"]
 
@@ -87,8 +89,8 @@ class Record:
 def carry_out(fit: Fit, tell: Callable[[str], None]) -> Record:
     """The fit, and again while it is short or was held up by the compiler; ``tell`` hears of each start."""
     rows = _rows(fit.rows)
-    zero = judge.at_zero(rows, fit.problem)
-    record = Record(fit, "", rows.describe(), rows.facts, rows.work, zero=zero)
+    record = Record(fit, "", rows.describe(), rows.facts, rows.work)
+    record.zero = _judge_of(rows).at_zero(rows, fit.problem)
     once = _by_peer if fit.peer else _by_us
     for _ in range(fit.runs):
         tell("start")
@@ -104,17 +106,24 @@ FAILED = "exception", "unsupported", "late"
 
 
 @lru_cache(maxsize=3)
-def _rows(name: str) -> Rows:
+def _rows(name: str) -> Any:
     return load(name)
 
 
-def _by_us(fit: Fit, rows: Rows, record: Record) -> bool:
+def _judge_of(rows: Any) -> Any:
+    """The module that knows F of this kind of rows."""
+    if isinstance(rows, Sequences):
+        return sequences
+    return graphs if isinstance(rows, Graphs) else judge
+
+
+def _by_us(fit: Fit, rows: Any, record: Record) -> bool:
     """One run into the record, the faster of two equal ones kept; whether it had to compile."""
     from numba.core import event
 
     from argmax.errors import Unsupported
 
-    model = _model(fit)
+    model = _model(fit, rows)
     weights = {} if rows.weight is None else {"sample_weight": rows.weight}
     with (
         warnings.catch_warnings(record=True) as said,
@@ -134,7 +143,7 @@ def _by_us(fit: Fit, rows: Rows, record: Record) -> bool:
     record.passes, record.relative_gap = found.passes, found.relative_gap
     record.claimed, record.gap = found.objective, found.gap
     record.warnings = sorted({f"{w.category.__name__}: {w.message}" for w in said})
-    _judge(record, rows, model.coef_, model.intercept_)
+    record.value, record.rounding = _value(rows, fit.problem, model)
     return len(compiler.buffer) > 0
 
 
@@ -155,7 +164,7 @@ def _by_peer(fit: Fit, rows: Rows, record: Record) -> bool:
             record.status, record.message = "exception", f"{type(error).__name__}: {error}"
             return False
     record.status = "done"
-    _judge(record, rows, *found)
+    record.value, record.rounding = judge.judged(rows, fit.problem, *found)
     return False
 
 
@@ -169,22 +178,28 @@ def _timed(fit: Fit, record: Record, call: Callable[[], Any]) -> Any:
     return found
 
 
-def _judge(record: Record, rows: Rows, coef: Any, intercept: Any) -> None:
-    record.value, record.rounding = judge.judged(rows, record.fit.problem, coef, intercept)
+def _value(rows: Any, problem: Problem, model: Any) -> tuple[float, float]:
+    """F by the judge, and what rounding leaves in doubt."""
+    if isinstance(rows, Rows):
+        return judge.judged(rows, problem, model.coef_, model.intercept_)
+    found: tuple[float, float] = _judge_of(rows).judged(rows, problem, model)
+    return found
 
 
-def _model(fit: Fit) -> Any:
+def _model(fit: Fit, rows: Any) -> Any:
     from argmax import LinearClassifier
 
     share = fit.problem.l1
+    options: dict[str, Any] = {
+        "solver": fit.solver,
+        "tol": fit.tol,
+        "n_threads": fit.threads,
+        "time_limit": fit.allowance,
+    }
+    if isinstance(rows, Graphs):
+        return graphs.labeler(rows, fit.problem, **options)
     penalty = {0.0: "l2", 1.0: "l1"}.get(share, "elasticnet")
-    return LinearClassifier(
-        fit.problem.loss,
-        C=fit.problem.C,
-        penalty=penalty,
-        l1_ratio=share if penalty == "elasticnet" else None,
-        solver=fit.solver,
-        tol=fit.tol,
-        n_threads=fit.threads,
-        time_limit=fit.allowance,
-    )
+    options |= {"penalty": penalty, "l1_ratio": share if penalty == "elasticnet" else None}
+    if isinstance(rows, Sequences):
+        return sequences.tagger(rows, fit.problem, **options)
+    return LinearClassifier(fit.problem.loss, C=fit.problem.C, **options)

@@ -7,7 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from ..common import Check, say, table
-from .fits import LIMIT, Record
+from .fits import LIMIT, Fit, Record
+from .plan import KINDS
+from .rows import kind
 
 __all__ = ["check", "line", "percent", "promises", "sums"]
 
@@ -35,14 +37,22 @@ def in_time(record: Record) -> bool:
 
 def remarkable(record: Record) -> bool:
     """Whether a row is worth printing by itself."""
-    late = record.work <= EASY_WORK and not record.seconds <= EASY_SECONDS
+    easy = record.work <= EASY_WORK and kind(record.fit.rows) == "rows"
+    late = easy and not record.seconds <= EASY_SECONDS
     return not in_time(record) or late
+
+
+def loss_of(fit: Fit) -> str:
+    """The loss as the sums name it, with the kind where that is not plain rows."""
+    what = kind(fit.rows)
+    penalty = " l1" if fit.problem.l1 else ""
+    return fit.problem.loss + penalty + ("" if what == "rows" else f", {what}")
 
 
 def sums(records: Sequence[Record]) -> None:
     """Shares by loss, by C, by family and by set."""
     ways: dict[str, Callable[[Record], str]] = {
-        "loss": lambda r: r.fit.problem.loss + (" l1" if r.fit.problem.l1 else ""),
+        "loss": lambda r: loss_of(r.fit),
         "C": lambda r: f"1e{round(math.log10(r.fit.problem.C) / 2) * 2:+d}",
         "family or set": lambda r: r.fit.rows.split("#")[0],
     }
@@ -82,12 +92,15 @@ def percent(share: float) -> str:
 
 def promises(records: Sequence[Record]) -> list[Check]:
     """What is promised of all fits together."""
-    easy = [r for r in records if r.work <= EASY_WORK]
-    fast = [r for r in easy if r.fine and r.seconds <= EASY_SECONDS]
-    return [
-        check(f"converged without a warning in {LIMIT:g} s", list(map(in_time, records)), 0.995),
-        check(f"n·d·k ≤ {EASY_WORK:.0e}: in {EASY_SECONDS:g} s", [r in fast for r in easy], 1.0),
-    ]
+    made = []
+    for what in KINDS:
+        own = [r for r in records if kind(r.fit.rows) == what]
+        if own or what == "rows":
+            text = f"{what}: converged without a warning in {LIMIT:g} s"
+            made.append(check(text, list(map(in_time, own)), 0.995))
+    easy = [r for r in records if r.work <= EASY_WORK and kind(r.fit.rows) == "rows"]
+    fast = [r.fine and r.seconds <= EASY_SECONDS for r in easy]
+    return [*made, check(f"n·d·k ≤ {EASY_WORK:.0e}: in {EASY_SECONDS:g} s", fast, 1.0)]
 
 
 def check(what: str, holds: Sequence[bool], floor: float) -> Check:

@@ -3,6 +3,8 @@
     digits, digits/std        a set, raw and with standardised columns
     20news/counts             a text, as counts and as tf-idf
     scales#1234               a draw of the family ``scales``
+    chains-short#7            a draw of sequences; ``chains-conll2000`` is a corpus
+    graphs-grids#7            a draw of graphs
 
 A name says all: anybody can make the same rows again with ``load(name)``.
 """
@@ -14,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Facts", "Rows", "load"]
+__all__ = ["Facts", "Rows", "kind", "load"]
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,21 @@ class Rows:
         return f"{n} × {d}, k = {self.k}{kind}"
 
 
-def load(name: str) -> Rows:
-    """The rows of this name."""
+def kind(name: str) -> str:
+    """ "rows", "sequences" or "graphs"."""
+    return {"chains": "sequences", "graphs": "graphs"}.get(name.split("-")[0], "rows")
+
+
+def load(name: str) -> Any:
+    """The rows of this name: ``Rows``, or ``Sequences`` or ``Graphs``."""
+    if kind(name) == "sequences":
+        from . import sequences
+
+        return sequences.draw(name) if "#" in name else sequences.read(name)
+    if kind(name) == "graphs":
+        from . import graphs
+
+        return graphs.draw(name)
     if "#" in name:
         from .families import draw
 

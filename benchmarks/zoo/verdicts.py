@@ -9,7 +9,7 @@ from typing import Any
 
 from ..common import Check, say, table
 from .contests import MARGIN, SLOWER, TARGETS, TIGHT, Contest
-from .page import check, percent
+from .page import check, loss_of, percent
 
 __all__ = ["bad_rows", "figures", "promises", "sums"]
 
@@ -88,8 +88,7 @@ def _groups(
 
 
 def _loss(contest: Contest) -> str:
-    problem = contest.default.fit.problem
-    return problem.loss + (" l1" if problem.l1 else "")
+    return loss_of(contest.default.fit)
 
 
 def _sums_of_choice(contests: Sequence[Contest]) -> None:

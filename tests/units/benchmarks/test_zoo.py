@@ -1,10 +1,13 @@
 """The instrument itself: draws repeat, every family makes rows that can be fitted, the judge agrees."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 from argmax import LinearClassifier
-from benchmarks.zoo import contests, judge, page, peers, verdicts
+from benchmarks.zoo import contests, graphs, judge, page, peers, sequences, verdicts
 from benchmarks.zoo.contests import Contest, Race, Setting
 from benchmarks.zoo.families import FAMILIES, draw
 from benchmarks.zoo.fits import Fit, Record, carry_out
@@ -253,3 +256,111 @@ def test_other_solvers_are_asked_where_a_default_takes_longer_than_the_margin(mo
     assert {"lbfgs", "newton_cg"} <= done
     assert not {"frank_wolfe", "perceptron"} & {r.fit.solver for r in held.others}
     assert not held.well_chosen
+
+
+# Sequences and graphs
+
+
+@pytest.mark.parametrize("family", [*sequences.FAMILIES, *graphs.FAMILIES])
+def test_draws_of_structures_repeat_and_can_be_fitted(family):
+    for seed in range(3):
+        rows, again = load(f"{family}#{seed}"), load(f"{family}#{seed}")
+        np.testing.assert_array_equal(np.concatenate(rows.y), np.concatenate(again.y))
+        np.testing.assert_array_equal(np.unique(np.concatenate(rows.y)), np.arange(rows.k))
+        assert rows.k >= 2
+        for x, y in zip(rows.X, rows.y, strict=True):
+            assert len(y) == len(x[0] if isinstance(rows, graphs.Graphs) else x)
+        if isinstance(rows, graphs.Graphs):
+            assert all(np.isfinite(x).all() and (e[:, 0] != e[:, 1]).all() for x, e in rows.X)
+    assert load(f"{family}#3").describe() != rows.describe()
+
+
+def small(rows):
+    """The first five examples alone, with codes of the labels that they have."""
+    X, y = rows.X[:5], rows.y[:5]
+    codes = np.unique(np.concatenate(y), return_inverse=True)[1]
+    assert codes.max() > 0
+    y = np.split(codes, np.cumsum([len(one) for one in y])[:-1])
+    if isinstance(rows, graphs.Graphs):
+        return graphs.Graphs("", X, y, trees=rows.trees, potts=rows.potts)
+    return sequences.Sequences("", X, y, order=rows.order)
+
+
+STRUCTURED = [
+    *[(name, loss, 0.0) for name in ("chains-numbers", "chains-strings") for loss in sequences.LOSSES],
+    ("chains-order2", "log", 0.0),
+    ("chains-order2", "softmax_margin", 0.0),
+    ("chains-strings", "log", 1.0),
+    *[("graphs-trees", loss, 0.0) for loss in graphs.LOSSES],
+    ("graphs-grids", "pseudo", 0.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("family", "loss", "share"), STRUCTURED)
+def test_the_judges_of_structures_find_the_objective_of_the_library(
+    family, loss, share, monkeypatch
+):
+    table = small(load(f"{family}#2"))
+    monkeypatch.setattr("benchmarks.zoo.fits._rows", lambda name: table)
+    found = carried(Fit(family, Problem(loss, 0.5, share), tol=1e-2, runs=1))
+    assert found.status == "converged", found.message
+    assert found.value == pytest.approx(found.claimed, rel=1e-9)
+    assert found.zero == pytest.approx(found.gap / found.relative_gap, rel=1e-9)
+    assert 0 < found.rounding < 1e-9 * found.value
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("loss", sequences.LOSSES)
+@pytest.mark.parametrize("length", [1, 2, 4])
+def test_the_loss_of_a_sequence_is_that_of_all_its_labellings(order, loss, length):
+    rng, k = np.random.default_rng(length), 3
+    S, start, y = rng.normal(size=(length, k)), rng.normal(size=k), rng.integers(k, size=length)
+    table = rng.normal(size=((k + 1) * k if order == 2 else k, k))
+
+    def score(labels):
+        total = start[labels[0]] + sum(S[t, label] for t, label in enumerate(labels))
+        for t in range(1, length):
+            first = labels[t - 2] if t > 1 else k
+            row = labels[t - 1] if order == 1 else first * k + labels[t - 1]
+            total += table[row, labels[t]]
+        return total
+
+    def cost(labels):
+        return 0.0 if loss == "log" else sum(a != b for a, b in zip(labels, y, strict=True))
+
+    scores = [score(labels) + cost(labels) for labels in product(range(k), repeat=length)]
+    gathered = max(scores) if loss == "hinge" else logsumexp(scores)
+    found = sequences._loss(loss, S, y, start, table, order)
+    assert found == pytest.approx(gathered - score(list(y)))
+
+
+@pytest.mark.parametrize("loss", graphs.LOSSES)
+def test_the_loss_of_a_forest_is_that_of_all_its_labellings(loss):
+    rng, k = np.random.default_rng(0), 2
+    edges = np.array([[0, 1], [2, 1], [1, 3], [4, 5]])  # and node 6 alone
+    S, V, y = rng.normal(size=(7, k)), rng.normal(size=(k, k)), rng.integers(k, size=7)
+
+    def score(labels):
+        labels = np.array(labels)
+        return S[np.arange(7), labels].sum() + V[labels[edges[:, 0]], labels[edges[:, 1]]].sum()
+
+    if loss == "pseudo":
+        flips = [[np.where(np.arange(7) == v, a, y) for a in range(k)] for v in range(7)]
+        truth = sum(logsumexp([score(labels) for labels in both]) - score(y) for both in flips)
+    else:
+        costs = [
+            0 if loss == "log" else (np.array(z) != y).sum() for z in product(range(k), repeat=7)
+        ]
+        scores = [score(z) + c for z, c in zip(product(range(k), repeat=7), costs, strict=True)]
+        truth = (max(scores) if loss == "hinge" else logsumexp(scores)) - score(y)
+    assert graphs._loss(loss, S, edges, V, y) == pytest.approx(truth)
+
+
+def test_kinds_of_rows_have_their_own_losses():
+    plan = Plan(seed=1, kinds=("sequences", "graphs"))
+    asked = {(rows.split("#")[0], problem.loss) for rows, problem in plan}
+    assert {family for family, _ in asked} >= {*sequences.FAMILIES, *graphs.FAMILIES}
+    assert ("chains-order2", "hinge") not in asked
+    assert ("graphs-trees", "log") in asked
+    assert ("graphs-grids", "log") not in asked
+    assert not any("#" in rows for rows, _ in Plan(1, ("sklearn-iris",), kinds=("rows",)))
