@@ -102,15 +102,33 @@ class Contest:
         return self.best + target * self.default.zero
 
     @property
+    def lower(self) -> float:
+        """The greatest lower bound on F that a certificate of ours gives."""
+        ours = (r for r in self.records if not r.fit.peer and math.isfinite(r.value))
+        return max((r.value - r.gap for r in ours if not math.isnan(r.gap)), default=-math.inf)
+
+    @property
     def suboptimality(self) -> float:
-        """That of the default, never below what rounding and the tighter run's own tol leave in doubt."""
+        """That of the default as far as anybody knows: the truth is no less, nor is it below ``_floor``."""
         found = judge.suboptimality(self.default.value, self.best, self.default.zero)
-        return max(found, TIGHT, self.default.rounding / self.default.zero)
+        return max(found, self._floor)
+
+    @property
+    def _floor(self) -> float:
+        """What rounding and the tighter run's own tol leave in doubt."""
+        return max(TIGHT, self.default.rounding / self.default.zero)
 
     @property
     def looseness(self) -> float:
-        """How many times the true suboptimality the certificate is."""
+        """How many times the suboptimality the certificate is."""
         return self.default.relative_gap / self.suboptimality
+
+    def within(self, factor: float) -> bool | None:
+        """Whether the certificate is at most so many times the truth; None: no fit came near enough to say."""
+        if self.looseness <= factor:
+            return True
+        most = judge.suboptimality(self.default.value, self.lower, self.default.zero)
+        return False if self.default.relative_gap > factor * max(most, self._floor) else None
 
     @property
     def broken(self) -> list[Record]:

@@ -252,7 +252,7 @@ def _class_for_each_row(rng: Generator) -> Drawn:
 
 
 def _many_classes(rng: Generator) -> Drawn:
-    n, d, k = whole(rng, 3000, 15_000), whole(rng, 5, 50), whole(rng, 200, 3000)
+    n, d, k = whole(rng, 3000, 15_000), whole(rng, 5, 50), whole(rng, 300, 3000)
     y = rng.integers(k, size=n)
     X = rng.standard_normal((k, d))[y] * log_uniform(rng, 0.5, 3) + rng.standard_normal((n, d))
     return X, y, None
@@ -336,6 +336,26 @@ def _sparse_scales(rng: Generator) -> Drawn:
     return sparse.hstack([sparse.csr_array(dense), X > 0], format="csr", dtype=float), y, None
 
 
+def _categories(rng: Generator) -> Drawn:
+    """Sparse indicators alone: columns of words, each with up to thousands of them, most of them rare."""
+    n, k = whole(rng, 200, 30_000), whole(rng, 2, 8)
+    y = np.zeros((n, k))
+    blocks = []
+    for _ in range(whole(rng, 2, 20)):
+        levels = whole(rng, 2, 5000)
+        level = np.minimum((levels ** rng.random(n)).astype(int), levels) - 1
+        y += rng.standard_normal((levels, k))[level]
+        blocks.append(sparse.csr_array((np.ones(n), level, np.arange(n + 1)), (n, levels)))
+    y += log_uniform(rng, 0.1, 3) * rng.gumbel(size=y.shape)
+    return sparse.hstack(blocks, format="csr"), np.argmax(y, axis=1), None
+
+
+def _sparse_single(rng: Generator) -> Drawn:
+    """Sparse float32 rows, with weights in half of the draws."""
+    X, y, _ = (_text_tfidf if rng.random() < 0.5 else _sparse_scales)(rng)
+    return X.astype(np.float32), y, _spread_weights(rng, len(y)) if rng.random() < 0.5 else None
+
+
 FAMILIES: dict[str, Callable[[Generator], Drawn]] = {
     "plain": _plain,
     "tiny": _tiny,
@@ -353,6 +373,8 @@ FAMILIES: dict[str, Callable[[Generator], Drawn]] = {
     "text_counts": _text_counts,
     "text_tfidf": _text_tfidf,
     "sparse_scales": _sparse_scales,
+    "sparse_single": _sparse_single,
+    "categories": _categories,
     "single_precision": _single_precision,
     "weights": _weights,
 }

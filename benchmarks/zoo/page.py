@@ -17,6 +17,10 @@ EASY_WORK, EASY_SECONDS = 1e7, 5.0
 """Fits of at most so many multiply-adds a pass are to end in so many seconds."""
 
 
+NOTHING = "no fits"
+"""The figure of a promise about which there is nothing to say."""
+
+
 def line(record: Record) -> str:
     """One fit in one line."""
     fit = record.fit
@@ -106,7 +110,7 @@ def promises(records: Sequence[Record]) -> list[Check]:
 def check(what: str, holds: Sequence[bool], floor: float) -> Check:
     """A share of rows against its floor."""
     if not holds:
-        return Check(what, "no fits", percent(floor), "open: nothing to judge")
+        return Check(what, NOTHING, percent(floor), "open: nothing to judge")
     share = sum(holds) / len(holds)
     figure = f"{percent(share)} ({sum(holds)} of {len(holds)})"
     return Check(what, figure, percent(floor), "met" if share >= floor else "not met")

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..common import Check, say, table
 from .contests import MARGIN, SLOWER, TARGETS, TIGHT, Contest
-from .page import check, loss_of, percent
+from .page import NOTHING, check, loss_of, percent
 
 __all__ = ["bad_rows", "figures", "promises", "sums"]
 
@@ -25,7 +25,7 @@ AHEAD, TIGHT_SHARE = 0.95, 0.9
 def sums(contests: Sequence[Contest]) -> None:
     _sums_of_choice([c for c in contests if c.others or _at_once(c)])
     _sums_of_peers([c for c in contests if c.race])
-    _sums_of_certificates([c for c in contests if c.tight])
+    _sums_of_certificates(_certified(contests))
 
 
 def promises(contests: Sequence[Contest]) -> list[Check]:
@@ -48,15 +48,27 @@ def promises(contests: Sequence[Contest]) -> list[Check]:
                 1.0,
             ),
         ]
-    tight = [c for c in contests if c.tight and not math.isnan(c.default.relative_gap)]
-    within = [c.looseness <= TIGHTNESS for c in tight]
-    large = [w for c, w in zip(tight, within, strict=True) if c.default.relative_gap > LARGE_GAP]
-    return [
-        *made,
+    tight = _certified(contests)
+    made += [
         check("certificates that hold", [not c.broken for c in tight], 1.0),
-        check(f"relative_gap ≤ {TIGHTNESS:g} × true suboptimality", within, TIGHT_SHARE),
-        check(f"the same where relative_gap > {LARGE_GAP:g}", large, TIGHT_SHARE),
+        check(f"relative_gap ≤ {TIGHTNESS:g} × true suboptimality", _within(tight), TIGHT_SHARE),
+        check(f"the same where relative_gap > {LARGE_GAP:g}", _within(_large(tight)), TIGHT_SHARE),
     ]
+    return [one for one in made if one.figure != NOTHING]
+
+
+def _certified(contests: Sequence[Contest]) -> list[Contest]:
+    return [c for c in contests if c.tight and not math.isnan(c.default.relative_gap)]
+
+
+def _large(contests: Sequence[Contest]) -> list[Contest]:
+    return [c for c in contests if c.default.relative_gap > LARGE_GAP]
+
+
+def _within(contests: Sequence[Contest]) -> list[bool]:
+    """Whether the certificate is tight, of those of which that is known."""
+    found = [c.within(TIGHTNESS) for c in contests]
+    return [known for known in found if known is not None]
 
 
 def _at_once(contest: Contest) -> bool:
@@ -121,8 +133,9 @@ def _sums_of_peers(contests: Sequence[Contest]) -> None:
     for target in TARGETS:
         rows = [_peer_row(name, group, target) for name, group in _groups(contests, _loss)]
         everything = [c for c in contests if c.race and c.race.of(False)]
-        if everything:
-            rows.append(_peer_row("all", everything, target))
+        if not everything:
+            return
+        rows.append(_peer_row("all", everything, target))
         columns = [
             "", "rows", "ahead", "slower 1.5×", "median", "lowest tenth", "only we", "neither", "best peer",
         ]  # fmt: skip
@@ -155,24 +168,20 @@ def _ratio(ratio: float) -> str:
 
 def _sums_of_certificates(contests: Sequence[Contest]) -> None:
     rows = []
-    for name, group in [*_groups(contests, _loss), ("all", list(contests))]:
-        judged = [c for c in group if not math.isnan(c.default.relative_gap)]
-        if not judged:
-            continue
-        large = [c for c in judged if c.default.relative_gap > LARGE_GAP]
-        loose = sorted(c.looseness for c in judged)
-        above = sorted(c.suboptimality for c in judged)
+    for name, group in [*_groups(contests, _loss), ("all", list(contests))] if contests else []:
+        loose = sorted(c.looseness for c in group if c.within(TIGHTNESS) is not None)
+        above = sorted(c.suboptimality for c in group)
         rows.append(
             [
                 name,
-                str(len(judged)),
+                str(len(group)),
                 f"{above[len(above) // 2]:.1e}",
                 f"{above[-1]:.1e}",
-                _share(judged),
-                f"{_share(large)} of {len(large)}",
-                f"{loose[len(loose) // 2]:.2g}",
-                f"{loose[-1]:.2g}",
-                str(sum(bool(c.broken) for c in judged)),
+                _share(group),
+                _share(_large(group)),
+                f"{loose[len(loose) // 2]:.2g}" if loose else "",
+                str(len(group) - len(loose)),
+                str(sum(bool(c.broken) for c in group)),
             ]
         )
     if rows:
@@ -181,16 +190,15 @@ def _sums_of_certificates(contests: Sequence[Contest]) -> None:
             "tighter run leaves open) or as the rounding of F where it is below"
         )
         columns = [
-            "", "rows", "median subopt.", "largest", "within 10×", f"gap > {LARGE_GAP:g}", "median",
-            "largest", "broken",
+            "", "rows", "median subopt.", "largest", "within 10×", f"where gap > {LARGE_GAP:g}",
+            "median factor", "open", "broken",
         ]  # fmt: skip
         table(title, columns, rows)
 
 
 def _share(group: Sequence[Contest]) -> str:
-    if not group:
-        return "none"
-    return percent(sum(c.looseness <= TIGHTNESS for c in group) / len(group))
+    known = _within(group)
+    return f"{sum(known)} of {len(known)}"
 
 
 # Rows
@@ -216,8 +224,7 @@ def bad_rows(contests: Sequence[Contest]) -> None:
                 [_outrun(c, target) for _, c in slow],
             )
         )
-    loose = [c for c in contests if c.tight and c.looseness > TIGHTNESS]
-    loose = [c for c in loose if c.default.relative_gap > LARGE_GAP]
+    loose = [c for c in _large(_certified(contests)) if c.within(TIGHTNESS) is False]
     loose.sort(key=lambda c: -c.looseness)
     parts.append(
         (f"Certificates above {LARGE_GAP:g} looser than {TIGHTNESS:g}×", [_loose(c) for c in loose])

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logsumexp
 
 from argmax import LinearClassifier
-from benchmarks.zoo import contests, graphs, judge, page, peers, sequences, verdicts
+from benchmarks.zoo import contests, graphs, judge, packages, page, peers, sequences, verdicts
 from benchmarks.zoo.contests import Contest, Race, Setting
 from benchmarks.zoo.families import FAMILIES, draw
 from benchmarks.zoo.fits import Fit, Record, carry_out
@@ -179,6 +179,15 @@ def test_doubt_by_rounding_covers_the_sum_in_another_order(loss):
     assert doubt < 1e-6 * first
 
 
+def test_a_table_of_a_package_has_a_column_for_each_word_and_no_missing_values(tmp_path):
+    file = tmp_path / "birds.csv"
+    file.write_text("island,'mass',kind\nB,3.5,x\nT,4,y\nB,,y\nB,5,y\n")
+    X, y = packages._read(file, packages.Table("birds", "birds.csv", "kind"))
+    np.testing.assert_array_equal(X, [[1, 0, 3.5], [0, 1, 4], [1, 0, 5]])
+    assert list(y) == ["x", "y", "y"]
+    assert packages.Table("birds", "data/birds.csv.gz", "kind").name == "birds-birds"
+
+
 def record(value=2.0, seconds=1.0, gap=1e-5, status="converged", **fit):
     """A record of a fit of F(0) = 10."""
     asked = Fit("tiny#1", Problem("log", 1.0), **fit)
@@ -208,6 +217,14 @@ def test_suboptimality_is_measured_from_the_least_that_anybody_found():
     refuted = Contest(record(value=2.001, gap=1e-4), tight=record(value=2.0))
     assert [r.value for r in refuted.broken] == [2.001]
     assert Contest(record(), tight=record()).suboptimality == contests.TIGHT
+
+
+def test_a_certificate_is_loose_where_even_the_lower_bound_is_much_nearer():
+    default = record(value=2.001, gap=0.5)
+    assert Contest(default, tight=record(value=2.0, gap=1e-9)).within(10.0) is False
+    assert Contest(default, tight=record(value=1.9, gap=1e-9)).within(10.0) is True
+    # Nobody knows: the optimum may be 2.0, and a gap of 0.5 absurd, or 1.55, and it nearly the truth.
+    assert Contest(default, tight=record(value=2.0, gap=0.45)).within(10.0) is None
 
 
 def race(*settings):
