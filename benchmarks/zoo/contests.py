@@ -124,7 +124,7 @@ class Contest:
         return self.default.relative_gap / self.suboptimality
 
     def within(self, factor: float) -> bool | None:
-        """Whether the certificate is at most so many times the truth; None: no fit came near enough to say."""
+        """Whether the certificate is at most so many times the truth; None where that is not known."""
         if self.looseness <= factor:
             return True
         most = judge.suboptimality(self.default.value, self.lower, self.default.zero)

@@ -10,6 +10,7 @@ penalised. Tokens are rows of numbers, or lists of the attributes they have.
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -100,7 +101,7 @@ def judged(rows: Sequences, problem: Problem, model: Any) -> tuple[float, float]
 def at_zero(rows: Sequences, problem: Problem) -> float:
     """F(0): every token alone, with k labels of score 0 and their costs."""
     k = rows.k
-    token = {"log": np.log(k), "softmax_margin": np.log1p((k - 1) * np.e), "hinge": 1.0}
+    token = {"log": np.log(k), "softmax_margin": np.log1p((k - 1) * math.e), "hinge": 1.0}
     return problem.C * rows.tokens * float(token[problem.loss])
 
 

@@ -5,6 +5,7 @@ Peers have another process than the library: many of their fits can only be ende
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
@@ -105,6 +106,7 @@ def _serve(pipe: Connection, threads: int, ours: bool) -> None:
     with threadpool_limits(threads):
         if ours:
             _warm_up(threads)
+        gc.freeze()  # what is there now stays, and is not looked through before every fit
         pipe.send("ready")
         while True:
             try:

