@@ -61,10 +61,12 @@ def run(options: Options) -> Outcome:
 def fitted(plan: Plan, options: Options) -> tuple[list[Record], list[Contest]]:
     """All fits of the plan, or as many as the minutes allow."""
     minutes = options.own.get("minutes")
-    until = time.perf_counter() + 60.0 * minutes if minutes else float("inf")
+    started = time.perf_counter()
+    until = started + 60.0 * minutes if minutes else float("inf")
     draw = np.random.default_rng([plan.seed, 1])
     records: list[Record] = []
     held: list[Contest] = []
+    spent = 0.0
     with Worker(options.threads) as ours, Worker(options.threads, peers=True) as theirs:
         for rows, problem in plan:
             if time.perf_counter() > until:
@@ -77,10 +79,14 @@ def fitted(plan: Plan, options: Options) -> tuple[list[Record], list[Contest]]:
             drawn = draw.random()
             others, race = (drawn < share for share in _shares(options))
             if others or race:
+                began = time.perf_counter()
                 held.append(contests.hold(record, ours.ask, theirs.ask, others, race))
+                spent += time.perf_counter() - began
             if len(records) % 100 == 0:
                 told = f"{sum(map(page.in_time, records))} converged, {len(held)} contests"
                 progress(f"{len(records)} fits, {told}")
+    everything = time.perf_counter() - started
+    say(f"{len(records)} fits; {len(held)} contests took {spent:.0f} of {everything:.0f} seconds.")
     return records, held
 
 

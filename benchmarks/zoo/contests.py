@@ -15,7 +15,18 @@ from dataclasses import dataclass, field, replace
 from . import judge, peers
 from .fits import LIMIT, Fit, Record
 
-__all__ = ["MARGIN", "TARGETS", "TIGHT", "Contest", "Race", "Setting", "hold"]
+__all__ = [
+    "LEAST",
+    "MARGIN",
+    "PATIENCE",
+    "SLOWER",
+    "TARGETS",
+    "TIGHT",
+    "Contest",
+    "Race",
+    "Setting",
+    "hold",
+]
 
 TARGETS = 1e-4, 1e-6
 TIGHT = 1e-9
@@ -35,6 +46,9 @@ LEAST, MOST = 1.0, LIMIT
 
 PATIENCE = 3.0
 """What takes longer could win nothing."""
+
+ENOUGH = 10.0
+"""Seconds in which another solver can show that a default that did not converge was a bad choice."""
 
 Ask = Callable[[Fit], Record]
 
@@ -186,7 +200,7 @@ def _others(default: Record, ours: Ask) -> list[Record]:
     """Fits by every other solver that takes the problem, none longer than it needs to show a bad choice."""
     if default.seconds <= MARGIN and default.status == "converged":
         return []  # no choice could be better by more than the margin
-    limit = default.seconds if math.isfinite(default.seconds) else default.fit.limit
+    limit = min(ENOUGH, default.fit.limit)
     if default.status == "converged":
         limit = (default.seconds - MARGIN) / SLOWER
     made = []

@@ -11,11 +11,14 @@ from .fits import LIMIT, Fit, Record
 from .plan import KINDS
 from .rows import kind
 
-__all__ = ["check", "line", "percent", "promises", "sums"]
+__all__ = ["check", "line", "listing", "percent", "promises", "sums"]
 
 EASY_WORK, EASY_SECONDS = 1e7, 5.0
 """Fits of at most so many multiply-adds a pass are to end in so many seconds."""
 
+
+LISTED = 60
+"""Lines under one title."""
 
 NOTHING = "no fits"
 """The figure of a promise about which there is nothing to say."""
@@ -118,8 +121,17 @@ def check(what: str, holds: Sequence[bool], floor: float) -> Check:
 
 def bad_rows(records: Sequence[Record]) -> None:
     """Each fit that did not end well, in one line."""
-    lines = [line(record) for record in records if remarkable(record)]
+    listing(
+        "Did not converge, took too long or brought a warning",
+        [line(record) for record in records if remarkable(record)],
+    )
+
+
+def listing(title: str, lines: Sequence[str]) -> None:
+    """Lines under a title that counts them; of very many the first."""
     if lines:
-        say(f"\nDid not converge, took too long or brought a warning ({len(lines)}):")
-        for text in lines:
+        say(f"\n{title} ({len(lines)}):")
+        for text in lines[:LISTED]:
             say(f"  {text}")
+        if len(lines) > LISTED:
+            say(f"  … and {len(lines) - LISTED} more: --json FILE has all of them.")

@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..common import Check, say, table
-from .contests import MARGIN, SLOWER, TARGETS, TIGHT, Contest
-from .page import NOTHING, check, loss_of, percent
+from ..common import Check, table
+from .contests import LEAST, MARGIN, PATIENCE, SLOWER, TARGETS, TIGHT, Contest
+from .page import NOTHING, check, listing, loss_of, percent
 
 __all__ = ["bad_rows", "figures", "promises", "sums"]
 
@@ -139,7 +139,11 @@ def _sums_of_peers(contests: Sequence[Contest]) -> None:
         columns = [
             "", "rows", "ahead", "slower 1.5×", "median", "lowest tenth", "only we", "neither", "best peer",
         ]  # fmt: skip
-        table(f"Peers' seconds over ours to a true suboptimality of {target:g}", columns, rows)
+        title = (
+            f"Peers' seconds over ours to a true suboptimality of {target:g} (only we: no peer got there in "
+            f"{PATIENCE:g} times our seconds, or {LEAST:g} s where that is more)"
+        )
+        table(title, columns, rows)
 
 
 def _peer_row(name: str, group: Sequence[Contest], target: float) -> list[str]:
@@ -230,10 +234,7 @@ def bad_rows(contests: Sequence[Contest]) -> None:
         (f"Certificates above {LARGE_GAP:g} looser than {TIGHTNESS:g}×", [_loose(c) for c in loose])
     )
     for title, lines in parts:
-        if lines:
-            say(f"\n{title} ({len(lines)}):")
-            for line in lines:
-                say(f"  {line}")
+        listing(title, lines)
 
 
 def _place(contest: Contest) -> str:

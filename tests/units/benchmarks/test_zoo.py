@@ -7,6 +7,8 @@ import pytest
 from scipy.special import logsumexp
 
 from argmax import LinearClassifier
+from benchmarks import zoo
+from benchmarks.common import Options
 from benchmarks.zoo import contests, graphs, judge, packages, page, peers, sequences, verdicts
 from benchmarks.zoo.contests import Contest, Race, Setting
 from benchmarks.zoo.families import FAMILIES, draw
@@ -14,6 +16,7 @@ from benchmarks.zoo.fits import Fit, Record, carry_out
 from benchmarks.zoo.judge import Problem
 from benchmarks.zoo.plan import LOSSES, SPARSE_LOSSES, Plan
 from benchmarks.zoo.rows import Rows, load
+from benchmarks.zoo.workers import Worker
 
 LARGE = "tall", "many_classes"
 
@@ -167,6 +170,47 @@ def test_a_peer_is_ended_at_its_limit():
     problem = Problem("log", 1e6)
     fit = Fit("sklearn-digits", problem, peer="scikit-learn lbfgs", tol=1e-12, limit=0.05)
     assert carried(fit).status == "late"
+
+
+def test_a_peer_that_hears_no_alarm_is_ended_with_its_process():
+    with Worker(1, peers=True) as worker:
+        problem = Problem("hinge", 1e6)  # on columns of unlike scales
+        endless = Fit("sklearn-breast_cancer", problem, peer="LinearSVC -s 3", tol=1e-6, limit=0.1)
+        assert worker.ask(endless).status == "killed"
+        found = worker.ask(Fit("sklearn-iris", Problem("hinge", 1.0), peer="LinearSVC -s 4"))
+    assert found.status == "done"
+    assert 0 < found.value < found.zero
+
+
+def test_a_run_is_a_page_of_sums_before_rows(monkeypatch, capsys):
+    class Here:
+        """A worker that carries out fits in this process."""
+
+        def __init__(self, threads, peers=False):
+            self.ask = carried
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            return None
+
+    monkeypatch.setattr("benchmarks.zoo.Worker", Here)
+    own = {
+        "seed": 1,
+        "sets": "sklearn-iris/std",
+        "losses": "squared",
+        "draws": 1,
+        "others": 1.0,
+        "peers": 1.0,
+    }
+    outcome = zoo.run(Options(quick=True, own=own))
+    page_of = capsys.readouterr().out
+    assert "Seed 1" in page_of
+    assert "By loss" in page_of
+    assert "RidgeClassifier" in page_of
+    assert any("ahead of the best peer" in promise.what for promise in outcome.checks)
+    assert len(outcome.figures) >= 2
 
 
 @pytest.mark.parametrize("loss", LOSSES)
