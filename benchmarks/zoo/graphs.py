@@ -1,10 +1,10 @@
-"""Graphs: families that are drawn, the labeler, and the judge of its F.
+"""Graphs: families that are drawn, pictures of the data folder, the labeler, and the judge of its F.
 
-    score(y) = Σ_v ⟨w_{y_v}, x_v⟩ + b_{y_v} + Σ_(u,v) V_{y_u y_v}
+    score(y) = Σ_v ⟨w_{y_v}, x_v⟩ + b_{y_v} + Σ_(u,v) Σ_j z_uvj V_{j y_u y_v}
 
-All weights are penalised; a Potts table V = v · 1 has one weight. On trees the judge sums and maximises from
-the leaves up; "pseudo" asks each node given its neighbours' true labels. The hinge of a graph with cycles is
-the library's own figure: nothing in plain NumPy is exact there.
+z are features of an edge, or 1. All weights are penalised; a Potts table V_j = v_j · 1 has one. On trees the
+judge sums and maximises from the leaves up; "pseudo" asks each node given its neighbours' true labels. The
+hinge of a graph with cycles is the library's own figure: nothing in plain NumPy is exact there.
 """
 
 from __future__ import annotations
@@ -12,17 +12,20 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import logsumexp
 
+from .. import data, segmentation
 from .families import log_uniform, scaled, whole
 from .judge import Problem
 from .rows import Facts
 
-__all__ = ["FAMILIES", "LOSSES", "Graphs", "draw", "judged", "labeler"]
+__all__ = ["FAMILIES", "LOSSES", "Graphs", "draw", "judged", "labeler", "pictures", "read"]
 
 LOSSES = "log", "pseudo", "hinge"
 PREFIX = "graphs-"
@@ -33,7 +36,10 @@ NODES = 4000
 
 @dataclass(frozen=True, eq=False)
 class Graphs:
-    """What a labeler is fitted to: X a list of (features (N, d), edges (E, 2)), y of codes (N,)."""
+    """What a labeler is fitted to: X a list of (features (N, d), edges (E, 2)), y of codes (N,).
+
+    A graph may have features of its edges (E, e), too.
+    """
 
     name: str
     X: Any
@@ -54,14 +60,18 @@ class Graphs:
     @property
     def work(self) -> float:
         """Multiply-adds of the scores and of one message an edge."""
-        edges = sum(len(e) for _, e in self.X)
-        return float(self.nodes * self.X[0][0].shape[1] * self.k + 2 * edges * self.k**2)
+        return float(self.nodes * self.X[0][0].shape[1] * self.k + 2 * self.edges * self.k**2)
+
+    @property
+    def edges(self) -> int:
+        return sum(len(graph[1]) for graph in self.X)
 
     def describe(self) -> str:
         kind = "trees" if self.trees else "graphs"
-        edges = sum(len(e) for _, e in self.X)
         table = "potts" if self.potts else "full"
-        return f"{len(self.y)} {kind}, {self.nodes} nodes, {edges} edges, k = {self.k}, {table}"
+        return (
+            f"{len(self.y)} {kind}, {self.nodes} nodes, {self.edges} edges, k = {self.k}, {table}"
+        )
 
 
 def labeler(rows: Graphs, problem: Problem, **options: Any) -> Any:
@@ -76,16 +86,18 @@ def labeler(rows: Graphs, problem: Problem, **options: Any) -> Any:
 
 def judged(rows: Graphs, problem: Problem, model: Any) -> tuple[float, float]:
     """F, and what rounding leaves in doubt: ε times F and the sizes of the scores of all nodes."""
-    V = np.asarray(model.edge_coef_)[0]
-    table = V[:1, :1] if rows.potts else V
-    flat = np.concatenate([np.ravel(w) for w in (model.coef_, model.intercept_, table)])
+    V = np.asarray(model.edge_coef_)
+    free = V[:, 0, 0] if rows.potts else V
+    flat = np.concatenate([np.ravel(w) for w in (model.coef_, model.intercept_, free)])
     if problem.loss == "hinge" and not rows.trees:
         return model.solution_.objective, 0.0
     value, sizes = 0.5 * float(flat @ flat), 0.0
-    for (x, edges), y in zip(rows.X, rows.y, strict=True):
-        S = x @ model.coef_.T + model.intercept_
-        value += problem.C * _loss(problem.loss, S, edges, V, y)
-        sizes += float(np.abs(S).max(axis=1).sum() + len(edges) * np.abs(V).max())
+    for graph, y in zip(rows.X, rows.y, strict=True):
+        S, edges = graph[0] @ model.coef_.T + model.intercept_, graph[1]
+        z = graph[2] if len(graph) > 2 else np.ones((len(edges), 1))
+        tables = np.einsum("ej,jab->eab", z, V)
+        value += problem.C * _loss(problem.loss, S, edges, tables, y)
+        sizes += float(np.abs(S).max(axis=1).sum() + np.abs(tables).max(axis=(1, 2)).sum())
     return value, float(np.finfo(float).eps) * (value + 2 * problem.C * sizes)
 
 
@@ -94,40 +106,41 @@ def at_zero(rows: Graphs, problem: Problem) -> float:
     return problem.C * rows.nodes * (1.0 if problem.loss == "hinge" else float(np.log(rows.k)))
 
 
-def _loss(loss: str, S: Any, edges: Any, V: Any, y: Any) -> float:
+def _loss(loss: str, S: Any, edges: Any, tables: Any, y: Any) -> float:
+    """The loss of one graph from the scores of its nodes S (N, K) and of its edges (E, K, K)."""
+    (a, b), at = edges.T, np.arange(len(edges))
     own = S[np.arange(len(y)), y].sum()
     if loss == "pseudo":
         given = S.copy()
-        np.add.at(given, edges[:, 0], V[:, y[edges[:, 1]]].T)
-        np.add.at(given, edges[:, 1], V[y[edges[:, 0]]])
+        np.add.at(given, a, tables[at, :, y[b]])
+        np.add.at(given, b, tables[at, y[a]])
         return float((logsumexp(given, axis=1) - given[np.arange(len(y)), y]).sum())
-    truth = own + V[y[edges[:, 0]], y[edges[:, 1]]].sum()
+    truth = own + tables[at, y[a], y[b]].sum()
     if loss == "hinge":
         S = S + (np.arange(S.shape[1]) != y[:, None])
-    return float(_gathered(S, edges, V, np.max if loss == "hinge" else logsumexp) - truth)
+    return float(_gathered(S, edges, tables, np.max if loss == "hinge" else logsumexp) - truth)
 
 
-def _gathered(S: Any, edges: Any, V: Any, gather: Any) -> float:
+def _gathered(S: Any, edges: Any, tables: Any, gather: Any) -> float:
     """Over all labellings of a forest, from the leaves up."""
-    up, total = S.astype(float).copy(), 0.0
+    up, total = S.astype(float), 0.0
     beside: list[list[tuple[int, Any]]] = [[] for _ in S]
-    for a, b in edges.tolist():
-        beside[a].append((b, V))
-        beside[b].append((a, V.T))
-    seen = np.zeros(len(S), dtype=bool)
+    for (a, b), table in zip(edges.tolist(), tables, strict=True):
+        beside[a].append((b, table))
+        beside[b].append((a, table.T))
+    parent: dict[int, int] = {}
     for root in range(len(S)):
-        if seen[root]:
+        if root in parent:
             continue
-        order, parent = [root], {root: -1}
-        seen[root] = True
+        order, parent[root] = [root], -1
         for v in order:
             for u, _ in beside[v]:
-                if not seen[u]:
-                    seen[u], parent[u] = True, v
+                if u not in parent:
+                    parent[u] = v
                     order.append(u)
         for v in reversed(order):
             for u, table in beside[v]:
-                if parent.get(v) == u:  # the message of v, for each label of its parent
+                if parent[v] == u:  # the message of v, for each label of its parent
                     up[u] += gather(up[v][:, None] + table, axis=0)
         total += float(gather(up[root]))
     return total
@@ -145,11 +158,16 @@ def draw(name: str) -> Graphs:
     noise, centres = log_uniform(rng, 0.1, 4), rng.standard_normal((k, d))
     if rng.random() < 0.2:
         centres = scaled(rng, centres)
+    features = rng.random() < 1 / 3
     X, y = [], []
     for nodes, edges in shapes:
         labels = _smooth(rng, nodes, edges, k)
         spread = noise * np.abs(centres).mean(axis=0)
-        X.append((centres[labels] + spread * rng.standard_normal((nodes, d)), edges))
+        x = centres[labels] + spread * rng.standard_normal((nodes, d))
+        # How alike the ends of an edge are, beside a 1.
+        alike = np.exp(-np.abs(x[edges[:, 0]] - x[edges[:, 1]]).mean(axis=1) / spread.mean())
+        z = np.stack([np.ones(len(edges)), alike], axis=1)
+        X.append((x, edges, z) if features else (x, edges))
         y.append(labels)
     codes = np.unique(np.concatenate(y), return_inverse=True)[1]
     if codes.max() == 0:
@@ -225,3 +243,32 @@ FAMILIES: dict[str, Callable[[Generator], tuple[Shapes, bool]]] = {
         "trees": _trees, "paths": _paths, "grids": _grids, "random": _random,
     }.items()
 }  # fmt: skip
+
+
+# Pictures
+
+PICTURES = {  # name: file, reader of training graphs
+    f"{PREFIX}snakes": ("snakes", segmentation.snakes),
+}
+EVERY = 8
+"""Of the pictures each eighth is taken."""
+
+
+def pictures() -> list[str]:
+    """Names of the sets of pictures at hand."""
+    return [name for name, (file, _) in PICTURES.items() if _file(file).exists()]
+
+
+@lru_cache(maxsize=2)
+def read(name: str) -> Graphs:
+    """Pictures whose pixels or patches have labels."""
+    file, reader = PICTURES[name]
+    X, labels, _, _ = reader(_file(file))
+    X, y = X[::EVERY], labels[::EVERY]
+    codes = np.unique(np.concatenate(y), return_inverse=True)[1]
+    cuts = np.cumsum([len(one) for one in y])[:-1]
+    return Graphs(name, X, np.split(codes, cuts), trees=False, potts=False)
+
+
+def _file(name: str) -> Path:
+    return data.folder() / "segmentation" / f"{name}.npz"

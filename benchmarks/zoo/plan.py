@@ -60,7 +60,7 @@ class Plan:
 
     def sets(self) -> list[str]:
         """The sets, and the draws that were asked for by their seed."""
-        known = [*sets.names(), *sequences.corpora()]
+        known = [*sets.names(), *sequences.corpora(), *graphs.pictures()]
         own = [name for name in known if not self.chosen or _named(name, self.chosen)]
         own += [name for name in self.chosen if "#" in name]
         return [name for name in own if kind(name) in self.kinds]

@@ -4,7 +4,7 @@
     20news/counts             a text, as counts and as tf-idf
     scales#1234               a draw of the family ``scales``
     chains-short#7            a draw of sequences; ``chains-conll2000`` is a corpus
-    graphs-grids#7            a draw of graphs
+    graphs-grids#7            a draw of graphs; ``graphs-snakes`` is a set of pictures
 
 A name says all: anybody can make the same rows again with ``load(name)``.
 """
@@ -74,7 +74,7 @@ def load(name: str) -> Any:
     if kind(name) == "graphs":
         from . import graphs
 
-        return graphs.draw(name)
+        return graphs.draw(name) if "#" in name else graphs.read(name)
     if "#" in name:
         from .families import draw
 

@@ -338,7 +338,8 @@ def test_draws_of_structures_repeat_and_can_be_fitted(family):
         for x, y in zip(rows.X, rows.y, strict=True):
             assert len(y) == len(x[0] if isinstance(rows, graphs.Graphs) else x)
         if isinstance(rows, graphs.Graphs):
-            assert all(np.isfinite(x).all() and (e[:, 0] != e[:, 1]).all() for x, e in rows.X)
+            assert all((edges[:, 0] != edges[:, 1]).all() for _, edges, *_ in rows.X)
+            assert all(np.isfinite(part).all() for graph in rows.X for part in graph)
     assert load(f"{family}#3").describe() != rows.describe()
 
 
@@ -367,10 +368,12 @@ STRUCTURED = [
 def test_the_judges_of_structures_find_the_objective_of_the_library(
     family, loss, share, monkeypatch
 ):
-    table = small(load(f"{family}#2"))
+    drawn = [load(f"{family}#{seed}") for seed in range(2, 7)]
+    # Where features of edges are drawn, those are the harder case.
+    table = small(next((rows for rows in drawn if len(rows.X[0]) == 3), drawn[0]))
     monkeypatch.setattr("benchmarks.zoo.fits._rows", lambda name: table)
-    found = carried(Fit(family, Problem(loss, 0.5, share), tol=1e-2, runs=1))
-    assert found.status == "converged", found.message
+    found = carried(Fit(family, Problem(loss, 0.5, share), tol=1e-2, runs=1, limit=1.0))
+    assert found.status in ("converged", "time_limit"), found.message
     assert found.value == pytest.approx(found.claimed, rel=1e-9)
     assert found.zero == pytest.approx(found.gap / found.relative_gap, rel=1e-9)
     assert 0 < found.rounding < 1e-9 * found.value
@@ -405,11 +408,12 @@ def test_the_loss_of_a_sequence_is_that_of_all_its_labellings(order, loss, lengt
 def test_the_loss_of_a_forest_is_that_of_all_its_labellings(loss):
     rng, k = np.random.default_rng(0), 2
     edges = np.array([[0, 1], [2, 1], [1, 3], [4, 5]])  # and node 6 alone
-    S, V, y = rng.normal(size=(7, k)), rng.normal(size=(k, k)), rng.integers(k, size=7)
+    S, V, y = rng.normal(size=(7, k)), rng.normal(size=(4, k, k)), rng.integers(k, size=7)
 
     def score(labels):
         labels = np.array(labels)
-        return S[np.arange(7), labels].sum() + V[labels[edges[:, 0]], labels[edges[:, 1]]].sum()
+        ends = labels[edges[:, 0]], labels[edges[:, 1]]
+        return S[np.arange(7), labels].sum() + V[(np.arange(4), *ends)].sum()
 
     if loss == "pseudo":
         flips = [[np.where(np.arange(7) == v, a, y) for a in range(k)] for v in range(7)]
