@@ -67,7 +67,10 @@ def fitted(plan: Plan, options: Options) -> tuple[list[Record], list[Contest]]:
     records: list[Record] = []
     held: list[Contest] = []
     spent = 0.0
-    with Worker(options.threads) as ours, Worker(options.threads, peers=True) as theirs:
+    with (
+        Worker(options.threads, kinds=plan.kinds) as ours,
+        Worker(options.threads, peers=True) as theirs,
+    ):
         for rows, problem in plan:
             if time.perf_counter() > until:
                 say(f"Ended after {minutes:g} minutes.")

@@ -93,14 +93,14 @@ class Contest:
     """The default fit of a problem and what others made of it."""
 
     default: Record
-    others: list[Record] = field(default_factory=list)
+    others: list[Record] | None = None  # None: not asked
     tight: Record | None = None
     race: Race | None = None
 
     @property
     def records(self) -> Iterator[Record]:
         yield self.default
-        yield from self.others
+        yield from self.others or ()
         if self.tight is not None:
             yield self.tight
         if self.race is not None:
@@ -158,7 +158,7 @@ class Contest:
     @property
     def rival(self) -> Record | None:
         """The fastest other solver that met the same tol."""
-        there = [record for record in self.others if record.status == "converged"]
+        there = [record for record in self.others or () if record.status == "converged"]
         return min(there, key=lambda record: record.seconds, default=None)
 
     @property

@@ -18,7 +18,7 @@ from .families import FAMILIES
 from .judge import Problem
 from .rows import kind
 
-__all__ = ["KINDS", "LOSSES", "STRENGTHS", "Plan"]
+__all__ = ["KINDS", "LOSSES", "STRENGTHS", "Plan", "losses_of"]
 
 KINDS = "rows", "sequences", "graphs"
 
@@ -99,7 +99,7 @@ class Plan:
         """The same for sequences and graphs; what the library refuses is not asked for."""
         rng = np.random.default_rng([self.seed, number, _code(rows)])
         made = []
-        for loss in _losses_of(rows):
+        for loss in losses_of(rows):
             C, extra = float(10.0 ** rng.uniform(-3, 3)), rng.random() < SHARE_L1
             if loss in self.losses or self.losses == LOSSES:
                 made.append(Problem(loss, C))
@@ -108,8 +108,13 @@ class Plan:
         return made
 
 
-def _losses_of(rows: str) -> tuple[str, ...]:
-    """A sum over the labellings of a graph with cycles has no certificate, a hinge no second order."""
+def losses_of(rows: str) -> tuple[str, ...]:
+    """Those of these rows.
+
+    A sum over the labellings of a graph with cycles has no certificate, and a hinge no second order.
+    """
+    if kind(rows) == "rows":
+        return LOSSES
     if kind(rows) == "sequences":
         return sequences.LOSSES[:-1] if "order2" in rows else sequences.LOSSES
     trees = rows.startswith(("graphs-trees", "graphs-paths"))

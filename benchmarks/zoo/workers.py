@@ -15,21 +15,24 @@ from types import TracebackType
 from typing import Any
 
 from .fits import Fit, Record
+from .rows import kind
 
 __all__ = ["Worker"]
 
 GRACE, GRACE_OF_PEERS = 10.0, 1.0
 """Seconds beyond its limit after which a fit is killed."""
 
-LOADING = 180.0
-"""Seconds that reading rows and warming up may take."""
+LOADING, WARMING = 180.0, 900.0
+"""Seconds that reading rows may take, and warming up: compilers are slow where others compute, too."""
 
 
 class Worker:
     """Carries out one fit after another in a process that is started anew whenever it had to be ended."""
 
-    def __init__(self, threads: int, peers: bool = False) -> None:
-        self.threads, self.peers = threads, peers
+    def __init__(
+        self, threads: int, peers: bool = False, kinds: tuple[str, ...] = ("rows",)
+    ) -> None:
+        self.threads, self.peers, self.kinds = threads, peers, kinds
         # A server that has the peers' packages in memory starts a process in no time.
         quick = peers and "forkserver" in get_all_start_methods()
         self._context: Any = get_context("forkserver" if quick else "spawn")
@@ -66,12 +69,14 @@ class Worker:
             return
         self._pipe, other = self._context.Pipe()
         self._process = self._context.Process(
-            target=_serve, args=(other, self.threads, not self.peers), daemon=True
+            target=_serve,
+            args=(other, self.threads, () if self.peers else self.kinds),
+            daemon=True,
         )
         self._process.start()
         other.close()
-        if not self._pipe.poll(LOADING):
-            raise RuntimeError(f"the process that fits was not ready after {LOADING:g} s.")
+        if not self._pipe.poll(WARMING):
+            raise RuntimeError(f"the process that fits was not ready after {WARMING:g} s.")
         self._pipe.recv()
 
     def end(self) -> int | None:
@@ -95,8 +100,8 @@ class Worker:
         self.end()
 
 
-def _serve(pipe: Connection, threads: int, ours: bool) -> None:
-    """The process: warms up, then answers fits until the pipe is closed."""
+def _serve(pipe: Connection, threads: int, kinds: tuple[str, ...]) -> None:
+    """The process: warms up for these kinds of rows, then answers fits until the pipe is closed."""
     from threadpoolctl import threadpool_limits
 
     from .fits import carry_out
@@ -104,8 +109,7 @@ def _serve(pipe: Connection, threads: int, ours: bool) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["PYTHONFAULTHANDLER"] = "1"
     with threadpool_limits(threads):
-        if ours:
-            _warm_up(threads)
+        _warm_up(threads, kinds)
         gc.freeze()  # what is there now stays, and is not looked through before every fit
         pipe.send("ready")
         while True:
@@ -120,21 +124,22 @@ def _serve(pipe: Connection, threads: int, ours: bool) -> None:
             pipe.send(answer)
 
 
-WARM = "sklearn-iris", "sklearn-digits", "text_tfidf#0"
-"""A problem below the size from which kernels are compiled, and two above."""
+WARM = (
+    "sklearn-iris", "sklearn-digits", "text_tfidf#0",  # below the size from which kernels are compiled, above
+    "chains-numbers#1", "chains-strings#0", "chains-order2#0", "graphs-trees#0", "graphs-grids#0",
+)  # fmt: skip
 
 
-def _warm_up(threads: int) -> None:
+def _warm_up(threads: int, kinds: tuple[str, ...]) -> None:
     """Each loss once on each of these, so that few fits meet the compiler; those that do are repeated."""
     from .fits import carry_out
     from .judge import Problem
-    from .plan import LOSSES
+    from .plan import losses_of
 
     for rows in WARM:
-        for loss in LOSSES:
-            carry_out(
-                Fit(rows, Problem(loss, 0.01), threads=threads, tol=1e-1, limit=60.0), _nobody
-            )
+        for loss in losses_of(rows) if kind(rows) in kinds else ():
+            problem = Problem(loss, 0.01)
+            carry_out(Fit(rows, problem, threads=threads, tol=1e-1, limit=60.0), _nobody)
 
 
 def _nobody(told: str) -> None:

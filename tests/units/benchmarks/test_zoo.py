@@ -186,7 +186,7 @@ def test_a_run_is_a_page_of_sums_before_rows(monkeypatch, capsys):
     class Here:
         """A worker that carries out fits in this process."""
 
-        def __init__(self, threads, peers=False):
+        def __init__(self, threads, peers=False, kinds=()):
             self.ask = carried
 
         def __enter__(self):
@@ -295,6 +295,8 @@ def test_a_race_is_decided_by_the_fastest_settings_that_reach_the_target():
     won = race(Setting(record(value=2.0)), Setting(record(value=np.inf, peer="lbfgs")))
     assert verdicts.against(won, 1e-4) == np.inf
     assert verdicts.against(race(Setting(record())), 1e-4) is None
+    assert verdicts._behind(held, 1e-4) == pytest.approx(1.0 - 1.5 * 0.6 - 0.02)
+    assert verdicts._behind(won, 1e-4) == -np.inf
     kept = {check.what: check.verdict for check in verdicts.promises([held, lost, won])}
     assert kept["ahead of the best peer to 0.0001"] == "not met"
 
