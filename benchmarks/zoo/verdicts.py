@@ -143,7 +143,7 @@ def _sums_of_peers(contests: Sequence[Contest]) -> None:
             return
         rows.append(_peer_row("all", everything, target))
         columns = [
-            "", "rows", "ahead", "slower 1.5×", "and 20 ms", "median", "lowest tenth", "only we", "neither",
+            "", "rows", "ahead", "> 1.5×", "+ 20 ms", "median", "tenth", "only we", "neither",
             "best peer",
         ]  # fmt: skip
         title = (
@@ -170,7 +170,7 @@ def _peer_row(name: str, group: Sequence[Contest], target: float) -> list[str]:
         _ratio(ratios[len(ratios) // 10]),
         str(sum(math.isinf(r) for r in ratios)),
         str(len(group) - len(ratios)),
-        ", ".join(f"{count} {who}" for who, count in best.most_common(3)),
+        ", ".join(f"{n} {who.removeprefix('scikit-learn ')}" for who, n in best.most_common(2)),
     ]
 
 
