@@ -28,7 +28,7 @@ def row_max(table: Floats) -> Floats:
     """
     if table.shape[1] > FEW:
         return np.asarray(table.max(axis=1))
-    top = table[:, 0].copy()
+    top: Floats = table[:, 0].copy()
     for c in range(1, table.shape[1]):
         np.maximum(top, table[:, c], out=top)
     return top
@@ -90,7 +90,7 @@ class Classes(Space):
         if self._fast(scores):
             from ..kernels import classes as kernels
 
-            value = np.empty(len(node))
+            value: Floats = np.empty(len(node))
             kernels.marginals(node, p, value)
         else:
             top = row_max(node)
