@@ -104,9 +104,8 @@ def best(problem: Problem, w: Floats, stack: Structures, threads: int | None) ->
 
 
 def _fused(problem: Problem) -> bool:
-    """Whether one kernel goes from attributes to labels: transitions of order 1, one table of them."""
-    assert isinstance(problem.space, Chain)
-    return problem.space.order == 1 and problem.pairs.edge_features == 1
+    """Whether one kernel goes from attributes to labels: one table of transitions."""
+    return problem.pairs.edge_features == 1
 
 
 @final
@@ -114,12 +113,10 @@ class _Decoder:
     """Weights and transitions as the kernel reads them, made once for any number of blocks."""
 
     def __init__(self, problem: Problem, w: Floats) -> None:
-        from ..passes.sequences import closed_edge, read_weights
+        from ..passes.sequences import closed_edges, read_weights
 
         self.problem, self.w = problem, w
-        M = closed_edge(problem, w)
-        self._weights = read_weights(problem, w)
-        self._edges = M.ravel(), np.ascontiguousarray(M.T).ravel()
+        self._weights, self._edges = read_weights(problem, w), closed_edges(problem, w)
 
     def fill(self, stack: Structures, labels: Ints, value: Floats, run: Any = _serially) -> None:
         """The best labels of all tokens, and the score of each sequence; ``run`` is that of a crew."""

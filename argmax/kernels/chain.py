@@ -49,6 +49,7 @@ from .simd import (
 
 __all__ = [
     "backward",
+    "bounds",
     "curvature_rows",
     "exp_rows",
     "expected",
@@ -76,7 +77,7 @@ def width(K, itemsize):
 
 
 @kernel
-def _bounds(s):
+def bounds(s):
     """floor: the least α of a label that is allowed; cut: the least probability; slack: of Σ α β = 1."""
     if s.itemsize == 4:
         floor, cut, slack = 1e-37, 1e-18, 1e-4
@@ -145,7 +146,7 @@ def forward(s, E, alpha, inverse, L, K, P, LANES):
 
     Filled alpha (L, P), inverse (L,) = 1 / c_t. Returns log Π_t c_t: log Z but for the maxima subtracted.
     """
-    floor, _, _ = _bounds(s)
+    floor, _, _ = bounds(s)
     least = plus(floor, zeros(s, LANES))
     one, c, mass, logs = s.dtype.type(1), s.dtype.type(0), 1.0, 0.0
     for k in range(0, P, len(LANES)):
@@ -179,7 +180,7 @@ def backward(s, Et, alpha, inverse, beta, L, K, P, LANES):
     P(y_t = a) = u_t(a) β_t(a),   P(y_t = a, y_{t+1} = b) = u_t(a) E(a, b) γ_{t+1}(b).
     Returns whether Σ_a P(y_t = a) = 1 at every 32nd position; rounding is put right there too.
     """
-    floor, _, slack = _bounds(s)
+    floor, _, slack = bounds(s)
     here, r, fine = (L - 1) * P, inverse[L - 1], True
     nothing = zeros(s, LANES)
     for k in range(here, here + P, len(LANES)):
@@ -232,7 +233,7 @@ def transitions(u, g, T, L, K, P, LANES):
 @kernel
 def expected(u, beta, weight, L, P, LANES):
     """beta ← weight · P(y_t = a), 0 where it is tiny; u ← weight · u. Given what ``backward`` left."""
-    _, cut, _ = _bounds(u)
+    _, cut, _ = bounds(u)
     nothing = zeros(u, LANES)
     for k in range(0, L * P, len(LANES)):
         a = load(u, k, LANES)
@@ -247,7 +248,7 @@ def expected(u, beta, weight, L, P, LANES):
 @kernel
 def _futures(g, u, beta, Et, Dt, v, h, bend, L, K, P, LANES):
     """future_t of ``curvature_rows`` into bend; v becomes x, centred as only differences count; h = γ ⊙ x."""
-    floor, _, _ = _bounds(g)
+    floor, _, _ = bounds(g)
     least = plus(floor, zeros(g, LANES))
     for t in range(L - 2, -1, -1):
         here, ahead, mean = t * P, t * P + P, g.dtype.type(0)
@@ -290,7 +291,7 @@ def curvature_rows(g, u, beta, E, Et, D, Dt, v, h, bend, weight, out, T, T1, L, 
     out (L, P): ∂p. Used up: u, v, h, bend (L, P). Added to T, T1 (P, P): the expected transitions change by
     E ⊙ T1 + D ⊙ T. Forward-mode differentiation: Tsuboi, Unno, Kashima and Okazaki 2011 (AAAI).
     """
-    floor, _, _ = _bounds(g)
+    floor, _, _ = bounds(g)
     least = plus(floor, zeros(g, LANES))
     _futures(g, u, beta, Et, Dt, v, h, bend, L, K, P, LANES)
     _start(u, beta, v, weight, L, P, LANES)

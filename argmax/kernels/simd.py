@@ -7,7 +7,7 @@
     put(flat, at, scalar)     memory that test is a third of the time
     prefetch(flat, at)        asks memory for an element that is needed soon; does nothing else
     prefetch_far(flat, at)    the same, and leaves the first-level cache to what is needed now
-    fma(scalar, vector, acc)  scalar · vector + acc, one rounding
+    fma(x, vector, acc)       x · vector + acc, one rounding; x is a scalar or a vector
     add, mul, divide(a, b)    lane by lane; ``maximum`` and ``minimum`` too (where a is NaN: b)
     plus, times(scalar, a)    a scalar to every lane
     total(a), largest(a)      over all lanes, halves first: always in the same order
@@ -297,14 +297,17 @@ prefetch, prefetch_far = _prefetch(3), _prefetch(2)
 
 
 @intrinsic
-def fma(typing, scalar, vector, accumulator):
+def fma(typing, x, vector, accumulator):
     def generate(context, builder, signature, args):
         def part(builder, v, a):
             return _fma(builder, _spread(builder, args[0], v.type), v, a)
 
+        if isinstance(x, VectorType):
+            return _lane_by_lane(builder, _fma, *args)
         return _lane_by_lane(builder, part, args[1], args[2])
 
-    return vector(vector.dtype, vector, vector), generate
+    first = vector if isinstance(x, VectorType) else vector.dtype
+    return vector(first, vector, vector), generate
 
 
 def _of_two_vectors(operation):
@@ -434,13 +437,16 @@ if config.DISABLE_JIT:  # the same words in plain NumPy, for coverage and for de
     def get(flat, at):
         return flat[at]
 
+    def put(flat, at, scalar):
+        flat[at] = scalar
+
     def prefetch(flat, at):
         pass
 
     prefetch_far = prefetch
 
-    def fma(scalar, vector, accumulator):
-        return scalar * vector + accumulator
+    def fma(x, vector, accumulator):
+        return x * vector + accumulator
 
     def plus(scalar, vector):
         return vector.dtype.type(scalar) + vector

@@ -4,7 +4,8 @@ A sequence is gathered, summed over and scattered before the next one, in memory
 leaves nothing behind and needs nothing of the size of the data.
 
 Given everywhere: ``plan`` and ``weights`` of ``attributes``; labels (N,), offsets (n+1,), the sequences
-first … last−1, tables of ``chain.tables``, weight (n,) or a single 1, cost (K, K) or nothing, and its scale
+first … last−1, tables of ``chain.tables`` or ``triples.tables`` (see ``sequences`` for how kernels tell their
+orders apart), weight (n,) or a single 1, cost (K, K) or nothing, and its scale
 (N,) or a single 1.
 """
 
@@ -15,7 +16,17 @@ import numpy as np
 from .attributes import ahead, labels_of, most_of, scatter, scores, scores_of_rows, turn
 from .chain import backward, exp_rows, expected, forward, transitions, viterbi
 from .compile import kernel
-from .sequences import FLUSH, flush, longest_of
+from .sequences import (
+    FLUSH,
+    best_path,
+    flush,
+    longest_of,
+    memory,
+    messages,
+    neighbours,
+    squared_neighbours,
+    sums,
+)
 from .simd import add, exp, load, mul, plus, store, times
 
 __all__ = [
@@ -34,12 +45,39 @@ __all__ = [
 
 
 class Tables(NamedTuple):
-    """The transitions: e (K, K), and E = exp(e − top), its transpose (P, P) flat."""
+    """The transitions: e (K, K), or (K+1, K, K) for order 2, and E = exp(e − top), its transpose flat."""
 
     edge: Any
     E: Any
     Et: Any
     top: Any
+
+
+@kernel
+def _step(edge, labels, start, t):
+    """The score of the transition from position t − 1 to t."""
+    b, c = labels[start + t - 1], labels[start + t]
+    if edge.ndim == 3:
+        return edge[labels[start + t - 2] if t > 1 else len(edge) - 1, b, c]
+    return edge[b, c]
+
+
+@kernel
+def _score_of_step(M, labels, start, t, P):
+    """The same, of M as ``best_path`` takes it."""
+    if M.ndim == 3:
+        return _step(M, labels, start, t)
+    return M[labels[start + t - 1] * P + labels[start + t]]
+
+
+@kernel
+def _add_step(edge, labels, start, t, amount):
+    """edge += amount where that transition is."""
+    b, c = labels[start + t - 1], labels[start + t]
+    if edge.ndim == 3:
+        edge[labels[start + t - 2] if t > 1 else len(edge) - 1, b, c] += amount
+    else:
+        edge[b, c] += amount
 
 
 @kernel
@@ -49,7 +87,7 @@ def _gold(s, edge, labels, start, L, P):
     for t in range(L):
         value += s[t * P + labels[start + t]]
         if t:
-            value += edge[labels[start + t - 1], labels[start + t]]
+            value += _step(edge, labels, start, t)
     return value
 
 
@@ -59,7 +97,7 @@ def _subtract(labels, start, L, P, weight, p, edge):
     for t in range(L):
         p[t * P + labels[start + t]] -= weight
         if t:
-            edge[labels[start + t - 1], labels[start + t]] -= weight
+            _add_step(edge, labels, start, t, -weight)
 
 
 @kernel
@@ -79,42 +117,27 @@ def _copied(s, L, P, out, LANES):
 
 
 @kernel
-def _sums(s, tables, weight, L, K, P, alpha, inverse, p, T, edge, LANES):
+def _sums(s, tables, weight, L, K, P, room, p, T, edge, LANES):
     """log Z, or NaN if it lost its footing, and nothing is added then. Used up: s.
 
     Filled p (L, P): weight · marginals; added to T, now and then to edge: the expected transitions.
     """
-    value = exp_rows(s, L, P, LANES) + (L - 1) * tables.top
-    value += forward(s, tables.E, alpha, inverse, L, K, P, LANES)
-    fine = backward(s, tables.Et, alpha, inverse, p, L, K, P, LANES)
-    if not (fine and np.isfinite(value)):
-        return np.nan
-    expected(alpha, p, weight, L, P, LANES)
-    _pairs_of_neighbours(alpha, s, tables.E, T, edge, L, K, P, LANES)
+    _, E, Et, top = tables
+    value = sums(s, E, Et, top, weight, room, p, edge, L, K, P, LANES)
+    if value == value:
+        neighbours(s, E, room, T, edge, L, K, P, LANES)
     return value
 
 
 @kernel
-def _pairs_of_neighbours(u, g, E, T, edge, L, K, P, LANES):
-    """T += Σ_t u_t g_{t+1}ᵀ, and in long sequences now and then edge += E ⊙ T."""
-    for t in range(0, L - 1, FLUSH):
-        some = min(FLUSH + 1, L - t)
-        transitions(u[t * P :], g[t * P :], T, some, K, P, LANES)
-        if some == FLUSH + 1:
-            flush(E, T, edge)
-
-
-@kernel
-def _truth_sums(
-    s, q, tables, allowed, weight, start, L, K, P, alpha, inverse, p, r, T, edge, LANES
-):
+def _truth_sums(s, q, tables, allowed, weight, start, L, K, P, room, p, r, T, edge, LANES):
     """−log Z of the allowed labels, and p −= their share. Given s; used up: q, r."""
     _copied(s, L, P, q, LANES)
     for t in range(L):
         for c in range(K):
             if not allowed[start + t, c]:
                 q[t * P + c] = -np.inf
-    value = _sums(q, tables, -weight, L, K, P, alpha, inverse, r, T, edge, LANES)
+    value = _sums(q, tables, -weight, L, K, P, room, r, T, edge, LANES)
     for k in range(L * P):
         p[k] += r[k]
     return -value
@@ -128,16 +151,16 @@ def log_loss(
     """value_i = weight_i (log Z − score of the truth), and the gradient of their sum.
 
     The truth is labels, or every sequence of ``allowed`` (N, K) labels unless that is empty. With ``cost``
-    (K, K), c(y_t, a) is added to the scores in log Z. Filled value (n,); added to gradient and edge (K, K).
+    (K, K), c(y_t, a) is added to the scores in log Z. Filled value (n,); added to gradient and edge.
     Where value is NaN, nothing was added: that sequence needs logarithms (``lattice``).
     """
-    K, P, dtype = len(edge), len(weights.base), weights.table.dtype
+    K, P, dtype = edge.shape[1], len(weights.base), weights.table.dtype
     step, longest = 0 if len(weight) == 1 else 1, longest_of(offsets, first, last)
-    s, alpha = np.empty(longest * P, dtype), np.empty(longest * P, dtype)
-    p, inverse = np.empty(longest * P, dtype), np.empty(longest, dtype)
+    s, p = np.empty(longest * P, dtype), np.empty(longest * P, dtype)
+    room = memory(edge, longest, K, P, s)
     copy = np.empty(longest * P if len(allowed) else 0, dtype)
     q, r = np.empty(len(copy), dtype), np.empty(len(copy), dtype)
-    T, waiting, one = np.zeros(P * P, dtype), 0, dtype.type(1)
+    T, waiting, one = np.zeros(len(tables.Et), dtype), 0, dtype.type(1)
     for i in range(first, last):
         start, L, w = offsets[i], offsets[i + 1] - offsets[i], dtype.type(weight[i * step])
         value[i] = 0.0
@@ -148,12 +171,12 @@ def log_loss(
             _copied(s, L, P, copy, LANES)
         gold = _gold(s, tables.edge, labels, start, L, P)
         augment(s, labels, start, L, P, cost, cost_scale, 1.0)
-        total = _sums(s, tables, w, L, K, P, alpha, inverse, p, T, edge, LANES)
+        total = _sums(s, tables, w, L, K, P, room, p, T, edge, LANES)
         if len(allowed) and total == total:
-            given = (tables, allowed, w, start, L, K, P, alpha, inverse, p, r, T, edge, LANES)
+            given = (tables, allowed, w, start, L, K, P, room, p, r, T, edge, LANES)
             gold = -_truth_sums(copy, q, *given)
             if gold != gold:  # take back what was added
-                _sums(copy, tables, -w, L, K, P, alpha, inverse, p, T, edge, LANES)
+                _sums(copy, tables, -w, L, K, P, room, p, T, edge, LANES)
         value[i] = weight[i * step] * (total - gold)
         if value[i] != value[i]:
             continue
@@ -175,14 +198,14 @@ def curvatures(
     """The variances of what a label, a transition occurs, weighted and summed up: p − p² at every place.
 
     That is the diagonal of the Hessian of Σ ``log_loss``, if places are taken for independent. ``squared`` is
-    the plan with its values squared. Added to diagonal and edge (K, K). A sequence whose sums are not finite
+    the plan with its values squared. Added to diagonal and edge. A sequence whose sums are not finite
     is left out.
     """
-    K, P, dtype = len(edge), len(weights.base), weights.table.dtype
+    K, P, dtype = edge.shape[1], len(weights.base), weights.table.dtype
     step, longest = 0 if len(weight) == 1 else 1, longest_of(offsets, first, last)
-    s, alpha = np.empty(longest * P, dtype), np.empty(longest * P, dtype)
-    p, inverse = np.empty(longest * P, dtype), np.empty(longest, dtype)
-    T, T2, waiting, one = np.zeros(P * P, dtype), np.zeros(P * P, dtype), 0, dtype.type(1)
+    s, p = np.empty(longest * P, dtype), np.empty(longest * P, dtype)
+    room, waiting, one = memory(edge, longest, K, P, s), 0, dtype.type(1)
+    T, T2 = np.zeros(len(tables.Et), dtype), np.zeros(len(tables.Et), dtype)
     E2 = -tables.E * tables.E  # Σ_t p_t(a, b)² = E(a, b)² Σ_t u_t(a)² g_{t+1}(b)²
     for i in range(first, last):
         start, L, w = offsets[i], offsets[i + 1] - offsets[i], dtype.type(weight[i * step])
@@ -190,15 +213,14 @@ def curvatures(
             continue
         scores(plan, weights, labels, start, L, s, P, LANES)
         augment(s, labels, start, L, P, cost, cost_scale, 1.0)
-        value = _sums(s, tables, w, L, K, P, alpha, inverse, p, T, edge, LANES)
+        value = _sums(s, tables, w, L, K, P, room, p, T, edge, LANES)
         if value != value:
             continue
         for k in range(0, L * P, len(LANES)):
-            u, g, q = load(alpha, k, LANES), load(s, k, LANES), load(p, k, LANES)
-            store(alpha, k, times(one / w, mul(u, u)))
-            store(s, k, mul(g, g))
+            q = load(p, k, LANES)
             store(p, k, add(q, times(-one / w, mul(q, q))))
-        _pairs_of_neighbours(alpha, s, E2, T2, edge, L, K, P, LANES)
+        squared_neighbours(s, one / w, room, edge, L, K, P, LANES)
+        neighbours(s, E2, room, T2, edge, L, K, P, LANES)
         scatter(squared, labels, start, L, p, one, diagonal, p[:0], P, LANES)
         waiting += L
         if waiting > FLUSH:
@@ -215,12 +237,13 @@ def max_loss(
 ):  # fmt: skip
     """value_i = weight_i (max over y' of score + cost − score of the truth), and a subgradient of their sum.
 
-    Given M = e and Mt = eᵀ (P, P) flat. Filled value (n,); added to gradient and edge (K, K).
+    Given M = e and Mt as ``sequences.best_path`` takes them. Filled value (n,); added to gradient and edge.
     """
-    K, P, dtype = len(edge), len(weights.base), weights.table.dtype
+    K, P, dtype = edge.shape[1], len(weights.base), weights.table.dtype
     step = 0 if len(weight) == 1 else 1
     longest = longest_of(offsets, first, last)
     s, best = np.empty(longest * P, dtype), np.empty(longest, np.int64)
+    V = messages(M, longest, K, P)
     for i in range(first, last):
         start, L, w = offsets[i], offsets[i + 1] - offsets[i], weight[i * step]
         value[i] = 0.0
@@ -231,9 +254,9 @@ def max_loss(
         for t in range(L):
             gold += s[t * P + labels[start + t]]
             if t:
-                gold += M[labels[start + t - 1] * P + labels[start + t]]
+                gold += _score_of_step(M, labels, start, t, P)
         augment(s, labels, start, L, P, cost, cost_scale, 1.0)
-        value[i] = w * (viterbi(s, M, Mt, best, L, K, P, LANES) - gold)
+        value[i] = w * (best_path(s, M, Mt, V, best, L, K, P, LANES) - gold)
         for t in range(L):
             y, other = labels[start + t], best[t]
             if y != other:
@@ -242,8 +265,8 @@ def max_loss(
                     gradient.first[y] -= w
                     gradient.first[other] += w
             if t:
-                edge[labels[start + t - 1], y] -= w
-                edge[best[t - 1], other] += w
+                _add_step(edge, labels, start, t, -w)
+                _add_step(edge, best, 0, t, w)
 
 
 @kernel
@@ -438,9 +461,13 @@ def token_scores(
 def tag(
     indptr, indices, values, step, row, ptr, weights, M, Mt, offsets, first, last, labels, value, LANES
 ):  # fmt: skip
-    """The best path of each sequence. Given M = e and Mt = eᵀ (P, P). Filled labels (N,), value (n,)."""
-    K, P = labels_of(weights), len(weights.base)
-    s, stop = np.empty(longest_of(offsets, first, last) * P, weights.table.dtype), offsets[last]
+    """The best path of each sequence. Given M = e and Mt as ``sequences.best_path`` takes them.
+
+    Filled labels (N,), value (n,).
+    """
+    K, P, longest = labels_of(weights), len(weights.base), longest_of(offsets, first, last)
+    s, stop = np.empty(longest * P, weights.table.dtype), offsets[last]
+    V = messages(M, longest, K, P)
     most = 1 + most_of(indptr, offsets[first], stop)
     heavy, light = np.empty(most, np.int64), np.empty(most, np.int64)
     for i in range(first, last):
@@ -450,4 +477,4 @@ def tag(
             scores_of_rows(
                 indptr, indices, values, step, row, ptr, weights, start, L, stop, s, heavy, light, P, LANES
             )  # fmt: skip
-            value[i] = viterbi(s, M, Mt, labels[start:], L, K, P, LANES)
+            value[i] = best_path(s, M, Mt, V, labels[start:], L, K, P, LANES)

@@ -20,7 +20,7 @@ import numpy as np
 from ..engines import Crew, Shard, Stamp
 from ..engines.base import Sums
 from ..errors import Unsupported
-from ..kernels import attributes, chain, tagging
+from ..kernels import attributes, chain, tagging, triples
 from ..kernels.attributes import Plan, Weights
 from ..layouts import Pairs, as_matrix
 from ..losses import Hinge, Log, Perceptron, SoftmaxMargin
@@ -33,7 +33,7 @@ from .problem import Problem
 __all__ = [
     "along",
     "at_zero",
-    "closed_edge",
+    "closed_edges",
     "conjugate",
     "diagonal",
     "direction",
@@ -149,27 +149,38 @@ def read_weights(problem: Problem, w: Floats, run: Any = None) -> Weights:
 
 def transitions(problem: Problem, w: Floats) -> tagging.Tables:
     """The table of transitions as kernels read it."""
-    layout, space = problem.pairs, problem.space
-    assert isinstance(space, Chain)
-    edge = layout.edge(w)
-    edge = np.zeros((layout.labels,) * 2) if edge is None else np.array(edge)
-    if space.constraints is not None:
-        edge[~space.constraints.follow] = -np.inf
-    P = layout.width
+    edge, layout, P = _edge(problem, w), problem.pairs, problem.pairs.width
+    if edge.ndim == 3:
+        return tagging.Tables(edge, *triples.tables(edge, P, layout.dtype))
     E, Et = np.empty(P * P, layout.dtype), np.empty(P * P, layout.dtype)
     return tagging.Tables(edge, E, Et, chain.tables(edge, E, Et))
 
 
-def closed_edge(problem: Problem, w: Floats) -> Floats:
-    """The table of transitions (P, P), −inf where there is no label and where none is allowed."""
+def _edge(problem: Problem, w: Floats) -> Floats:
+    """A copy of the transitions, −inf where none is allowed: (K, K), or (K+1, K, K) for order 2."""
     layout, space = problem.pairs, problem.space
     assert isinstance(space, Chain)
-    P, K, edge = layout.width, layout.labels, layout.edge(w)
-    M = np.full((P, P), -np.inf, layout.dtype)
-    M[:K, :K] = 0.0 if edge is None else edge
+    table, K = layout.edge(w), layout.labels
+    edge = np.zeros((K, K)) if table is None else by_order(np.array(table))
     if space.constraints is not None:
-        M[:K, :K][~space.constraints.follow] = -np.inf
-    return M
+        edge[..., ~space.constraints.follow] = -np.inf
+    return edge
+
+
+def by_order(table: Floats) -> Floats:
+    """A table (states, K) as kernels tell the orders of chains apart: (K, K), or (K+1, K, K) for order 2."""
+    states, K = table.shape
+    return table if states == K else table.reshape(K + 1, K, K)
+
+
+def closed_edges(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
+    """The transitions as kernels that maximise read them: see ``kernels.sequences.best_path``."""
+    layout, edge = problem.pairs, _edge(problem, w).astype(problem.pairs.dtype)
+    if edge.ndim == 3:
+        return edge, triples.turned(edge, layout.width, layout.dtype, -np.inf)
+    M = np.full((layout.width,) * 2, -np.inf, layout.dtype)
+    M[: layout.labels, : layout.labels] = edge
+    return M.ravel(), np.ascontiguousarray(M.T).ravel()
 
 
 def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
@@ -189,7 +200,7 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.log_loss(
             plan, weights, tables, prepared.labels, allowed, cost, cost_scale, prepared.offsets, *parts[p],
-            weight, out, edges[0], value, layout.lanes,
+            weight, out, by_order(edges[0]), value, layout.lanes,
         )  # fmt: skip
 
     def one(i: int, out: Weights, edges: Floats) -> None:
@@ -229,7 +240,7 @@ def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: boo
     def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.curvatures(
             plan, squared, weights, tables, prepared.labels, cost, cost_scale, prepared.offsets, *parts[p],
-            weight, out, edges[0], layout.lanes,
+            weight, out, by_order(edges[0]), layout.lanes,
         )  # fmt: skip
 
     return {"diagonal": _summed(crew, problem, prepared, weights, part)}
@@ -252,9 +263,9 @@ def _one_sequence(
     node = np.empty((nodes.stop - nodes.start, layout.labels))
     given = (prepared.labels, offsets, i, i + 1)
     tagging.part_scores(prepared.plan, weights, *given, node, layout.lanes)
-    scores = Scores(node, edge[None], np.array([0, len(node)]))
-    residual = Scores(np.empty_like(node), np.zeros((1, *edge.shape)), scores.offsets)
-    plain = Chain(layout.labels)  # the constraints are in the scores
+    scores = Scores(node, edge.reshape(1, -1, layout.labels), np.array([0, len(node)]))
+    residual = Scores(np.empty_like(node), np.zeros((1, *edges.shape)), scores.offsets)
+    plain = Chain(layout.labels, edge.ndim - 1)  # the constraints are in the scores
     if truth.allowed is None:
         value = float(problem.loss.evaluate(plain, scores, truth, residual)[0])
     else:
@@ -289,9 +300,8 @@ def _importance(truth: Truth, layout: Pairs) -> tuple[Floats, Floats, Floats]:
 
 
 def _fusible(problem: Problem) -> bool:
-    """Whether one kernel can do it all: transitions of order 1, a loss that it knows."""
-    layout = problem.pairs
-    one = layout.states in (0, layout.labels) and layout.edge_features == 1
+    """Whether one kernel can do it all: one table of transitions, a loss that it knows."""
+    one = problem.pairs.edge_features == 1
     return one and isinstance(problem.loss, Log | SoftmaxMargin | Hinge | Perceptron)
 
 
@@ -299,15 +309,17 @@ def _evaluate_by_paths(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp)
     """``evaluate`` for losses that compare the truth with one best path."""
     layout, truth, prepared = problem.pairs, shard.truth, plan_of(shard, problem, crew.run)
     _refuse_sets(truth)
-    weights, edge = read_weights(problem, stamp.w, crew.run), closed_edge(problem, stamp.w)
-    M, Mt = edge.ravel(), np.ascontiguousarray(edge.T).ravel()
+    weights, (M, Mt) = (
+        read_weights(problem, stamp.w, crew.run),
+        closed_edges(problem, stamp.w),
+    )
     weight, cost, cost_scale = _importance(truth, layout)
     parts, value = prepared.parts, np.zeros(len(prepared.offsets) - 1)
 
     def part(p: int, out: Weights, edges: Floats) -> None:
         tagging.max_loss(
             prepared.plan, weights, M, Mt, prepared.labels, cost, cost_scale, prepared.offsets, *parts[p],
-            weight, out, edges[0], value, layout.lanes,
+            weight, out, by_order(edges[0]), value, layout.lanes,
         )  # fmt: skip
 
     gradient = _summed(crew, problem, prepared, weights, part)
@@ -316,7 +328,9 @@ def _evaluate_by_paths(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp)
 
 def _refuse_sets(truth: Truth) -> None:
     if truth.allowed is not None:
-        raise Unsupported("several labels a token need loss='log' and order=1.")
+        raise Unsupported(
+            "several labels a token need loss='log' and transitions without features of their own."
+        )
 
 
 def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:

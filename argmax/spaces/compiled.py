@@ -1,8 +1,8 @@
 """The recursions of a lattice on compiled kernels: the functions of ``recursions``, for large problems.
 
-``kernels.sequences`` is the fast way: order 1, one table for all edges, in the dtype of the scores. It says
-which sequences it could not do justice to. Those, and order 2, and tables for every edge, go to
-``kernels.lattice``, which works in logarithms.
+``kernels.sequences`` is the fast way: one table for all edges, in the dtype of the scores. It says which
+sequences it could not do justice to. Those, and tables for every edge, go to ``kernels.lattice``, which works
+in logarithms. So do questions that are seldom asked: entropies, draws, and curvatures of order 2.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ..kernels import chain, sequences
+from ..kernels import chain, sequences, triples
 from ..kernels import lattice as logarithms
 from ..records import Floats, Ints, Scores
 from .lattice import Lattice
@@ -29,26 +29,54 @@ class _Tables:
     """Transitions as the fast kernels want them: in lanes, and transposed as well."""
 
     lanes: tuple[int, ...]
-    table: Floats  # (P · P,)
+    table: Floats  # (P · P,), or as ``triples`` has it
     turned: Floats
 
     @classmethod
     def of(cls, lattice: Lattice, values: Floats) -> _Tables:
-        lanes, width = chain.width(lattice.k, lattice.node.itemsize)  # type: ignore[no-untyped-call]
+        lanes, width = _width(lattice)
         table = np.zeros((width, width), lattice.node.dtype)
         table[: lattice.k, : lattice.k] = values
         return cls(lanes, table.ravel(), table.T.ravel())
 
     @classmethod
+    def closed(cls, lattice: Lattice) -> _Tables:
+        """The tables of ``sequences.best_path``."""
+        if _first_order(lattice):
+            return cls.of(lattice, lattice.edge[0])
+        lanes, width = _width(lattice)
+        table = _by_order(lattice, lattice.edge[0].astype(lattice.node.dtype))
+        turned = triples.turned(table, width, table.dtype, -np.inf)
+        return cls(lanes, table, turned)
+
+    @classmethod
     def exp(cls, lattice: Lattice) -> tuple[_Tables, float]:
         """exp(e − max e), and max e."""
+        if not _first_order(lattice):
+            lanes, width = _width(lattice)
+            edge = _by_order(lattice, lattice.edge[0])
+            table, turned, top = triples.tables(edge, width, lattice.node.dtype)
+            return cls(lanes, table, turned), top
         tables = cls.of(lattice, np.zeros((lattice.k, lattice.k)))
         return tables, chain.tables(lattice.edge[0], tables.table, tables.turned)
 
 
+def _width(lattice: Lattice) -> Any:
+    return chain.width(lattice.k, lattice.node.itemsize)  # type: ignore[no-untyped-call]
+
+
 def _fast(lattice: Lattice) -> bool:
     """Whether vectors serve; otherwise logarithms do."""
-    return lattice.shared and lattice.states == lattice.k
+    return lattice.shared
+
+
+def _first_order(lattice: Lattice) -> bool:
+    return lattice.states == lattice.k
+
+
+def _by_order(lattice: Lattice, table: Floats) -> Floats:
+    """A table (states, k) as kernels tell the orders apart: (k, k), or (k+1, k, k) for order 2."""
+    return table if _first_order(lattice) else table.reshape(lattice.k + 1, lattice.k, lattice.k)
 
 
 def _near(lattice: Lattice) -> bool:
@@ -75,7 +103,7 @@ def argmax(lattice: Lattice) -> tuple[Ints, Floats]:
         for block in lattice.blocks():
             logarithms.argmax(*given, *block, labels, value)
         return labels, value
-    t = _Tables.of(lattice, lattice.edge[0])
+    t = _Tables.closed(lattice)
     for block in lattice.blocks():
         given = (lattice.node, t.table, t.turned, lattice.offsets, *block)
         sequences.argmax(*given, labels, value, t.lanes)
@@ -96,7 +124,7 @@ def top_k(lattice: Lattice, k: int) -> tuple[Ints, Floats]:
 
 def logz(lattice: Lattice) -> Floats:
     """log Z of each sequence."""
-    if not (_fast(lattice) and _near(lattice)):
+    if not (_fast(lattice) and _first_order(lattice) and _near(lattice)):
         return marginals(lattice, np.ones(1), Scores(np.empty_like(lattice.node)))
     (t, top), value = _Tables.exp(lattice), np.empty(len(lattice))
     for block in lattice.blocks():
@@ -113,7 +141,7 @@ def marginals(lattice: Lattice, weight: Floats, out: Scores) -> Floats:
     if not _fast(lattice):
         return _log_marginals(lattice, weight, out)
     (t, top), value = _Tables.exp(lattice), np.empty(len(lattice))
-    edge, fine = _first_table(out), np.empty(len(lattice), np.bool_)
+    edge, fine = _first_table(lattice, out), np.empty(len(lattice), np.bool_)
     for block in lattice.blocks():
         given = (lattice.node, t.table, t.turned, top, lattice.offsets, *block, weight)
         sequences.marginals(*given, out.node, edge, value, fine, t.lanes)
@@ -128,13 +156,13 @@ def marginals(lattice: Lattice, weight: Floats, out: Scores) -> Floats:
 
 def curvature(lattice: Lattice, weight: Floats, direction: Scores, out: Scores) -> Floats:
     """log Z; out: weight (n,) or a single 1, times the change of the marginals along ``direction``."""
-    if not _fast(lattice):
+    if not (_fast(lattice) and _first_order(lattice)):
         return _log_curvature(lattice, weight, direction, out)
     (t, top), value = _Tables.exp(lattice), np.empty(len(lattice))
     slant = np.zeros((lattice.k, lattice.k)) if direction.edge is None else direction.edge[0]
     d = _Tables.of(lattice, slant)
     moves = np.ascontiguousarray(direction.node, lattice.node.dtype)
-    edge, fine = _first_table(out), np.empty(len(lattice), np.bool_)
+    edge, fine = _first_table(lattice, out), np.empty(len(lattice), np.bool_)
     for block in lattice.blocks():
         tables = (t.table, t.turned, t.table * d.table, t.turned * d.turned)
         given = (lattice.node, moves, *tables, top, lattice.offsets, *block, weight)
@@ -190,8 +218,10 @@ def _tables(out: Scores) -> Floats:
     return np.empty((0, 0, 0)) if out.edge is None else out.edge
 
 
-def _first_table(out: Scores) -> Floats:
-    return np.empty((0, 0)) if out.edge is None else out.edge[0]
+def _first_table(lattice: Lattice, out: Scores) -> Floats:
+    if out.edge is not None:
+        return _by_order(lattice, out.edge[0])
+    return np.empty((0, 0) if _first_order(lattice) else (0, 0, 0))
 
 
 def _some(weight: Floats, which: Ints) -> Floats:

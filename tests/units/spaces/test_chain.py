@@ -283,9 +283,73 @@ def test_every_width_of_vectors_equals_numpy(k, kind, tol):
     np.testing.assert_allclose(second.edge, first.edge, atol=100 * tol)
 
 
+@pytest.mark.parametrize(
+    ("k", "kind", "tol"),
+    [
+        (4, np.float64, 1e-10),
+        (5, np.float32, 1e-4),
+        (22, np.float32, 1e-4),
+        (27, np.float64, 1e-10),
+        (41, np.float32, 1e-4),
+        (90, np.float32, 1e-4),
+    ],
+    ids=["even", "odd", "narrow", "wide", "wide and odd", "two tiles"],
+)
+def test_every_width_of_vectors_equals_numpy_in_order_2(k, kind, tol):
+    rng = np.random.default_rng(k)
+    scores = draw(k, k, 2, "shared", lengths=(6, 1, 2, 19, 0, 3), forbidden=0.1)
+    narrow = Scores(scores.node.astype(kind), scores.edge, scores.offsets)
+    weight = rng.uniform(0.0, 2.0, 6)
+    slow, fast = Chain(k, 2, compiled=False), Chain(k, 2, compiled=True)
+    value, p = slow.marginals(scores, weight)
+    found, q = fast.marginals(narrow, weight)
+    assert q.node.dtype == kind
+    np.testing.assert_allclose(found.value, value.value, rtol=tol)
+    np.testing.assert_allclose(q.node, p.node, atol=tol)
+    np.testing.assert_allclose(q.edge, p.edge, atol=10 * tol)
+    assert (q.edge[np.isneginf(scores.edge)] == 0.0).all()
+    np.testing.assert_allclose(fast.logz(narrow).value, value.value, rtol=tol)
+    one, two = slow.argmax(narrow), fast.argmax(narrow)
+    np.testing.assert_array_equal(one.labels, two.labels)
+    np.testing.assert_allclose(one.value, two.value, rtol=tol)
+
+
+def test_order_2_needs_logarithms_only_where_vectors_lose_their_footing(monkeypatch):
+    """The kernels in logarithms give the same answers, and are asked for none of these sequences."""
+    from argmax.spaces import compiled
+
+    k = 6
+    scores = draw(1, k, 2, "shared", lengths=(40, 3, 1, 17), forbidden=0.3)
+    chain = Chain(k, 2, compiled=True)
+    monkeypatch.setattr(compiled, "_fast", lambda lattice: False)
+    value, p, best = *chain.marginals(scores), chain.argmax(scores)
+    monkeypatch.undo()
+    monkeypatch.setattr(compiled, "logarithms", None)
+    found, q = chain.marginals(scores)
+    np.testing.assert_allclose(found.value, value.value, rtol=1e-12)
+    np.testing.assert_allclose(q.node, p.node, atol=1e-12)
+    np.testing.assert_allclose(q.edge, p.edge, atol=1e-12)
+    np.testing.assert_array_equal(chain.argmax(scores).labels, best.labels)
+    np.testing.assert_allclose(chain.argmax(scores).value, best.value, rtol=1e-12)
+
+
+def test_pairs_that_never_occur_have_no_share_in_order_2():
+    """After 0 comes no 1, whatever stands before: then no transition out of (0, 1) is expected, exactly."""
+    k, n = 3, 4
+    scores = draw(2, k, 2, "shared", lengths=(30,) * n)
+    table = scores.edge.reshape(1, k + 1, k, k)
+    table[:, :, 0, 1] = -np.inf
+    for kind in (np.float32, np.float64):
+        node = scores.node.astype(kind)
+        p = Chain(k, 2, compiled=True).marginals(Scores(node, scores.edge, scores.offsets))[1]
+        assert (p.edge.reshape(table.shape)[:, 0, 1] == 0.0).all()
+        assert p.edge.sum() == pytest.approx(29 * n, rel=1e-5)
+
+
 # Scores of any size
 
 
+@orders
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(2, 5),
@@ -293,12 +357,12 @@ def test_every_width_of_vectors_equals_numpy(k, kind, tol):
     st.floats(0, 4),
     st.sampled_from([0.0, 0.2, 0.5]),
 )
-def test_huge_scores_and_forbidden_transitions(seed, k, nodes, edges, forbidden):
+def test_huge_scores_and_forbidden_transitions(order, seed, k, nodes, edges, forbidden):
     """Where vectors lose a path that matters, they must notice."""
-    rng = np.random.default_rng(seed)
-    scores = random_scores(rng, k, tuple(rng.integers(1, 12, 8)), "shared", forbidden=forbidden)
+    lengths = tuple(np.random.default_rng(seed).integers(1, 12, 8))
+    scores = draw(seed, k, order, "shared", lengths=lengths, forbidden=forbidden)
     scores = Scores(scores.node * 10.0**nodes, scores.edge * 10.0**edges, scores.offsets)
-    slow, fast = Chain(k, compiled=False), Chain(k, compiled=True)
+    slow, fast = Chain(k, order, compiled=False), Chain(k, order, compiled=True)
     value, p = slow.marginals(scores)
     found, q = fast.marginals(scores)
     np.testing.assert_allclose(found.value, value.value, rtol=1e-9, atol=1e-9)
@@ -308,29 +372,31 @@ def test_huge_scores_and_forbidden_transitions(seed, k, nodes, edges, forbidden)
 
 
 @routes
-def test_a_path_that_starts_and_ends_badly_and_cannot_be_joined(fast):
+@orders
+def test_a_path_that_starts_and_ends_badly_and_cannot_be_joined(fast, order):
     """Two labels that never change into each other: 0 + 0 + 0 against −800 + 2000 − 800."""
-    apart = np.array([[[0.0, -np.inf], [-np.inf, 0.0]]])
+    apart = np.tile([[[0.0, -np.inf], [-np.inf, 0.0]]], (1, 1 if order == 1 else 3, 1))
     node = np.array([[0.0, -800.0], [0.0, 2000.0], [0.0, -800.0]])
-    value, p = Chain(2, compiled=fast).marginals(Scores(node, apart, np.array([0, 3])))
+    value, p = Chain(2, order, compiled=fast).marginals(Scores(node, apart, np.array([0, 3])))
     assert value.value[0] == pytest.approx(400.0)
     np.testing.assert_allclose(p.node, [[0, 1]] * 3, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("size", [1.0, 1e4])
-def test_a_hundred_thousand_positions(kind, size):
+@orders
+def test_a_hundred_thousand_positions(kind, size, order):
     n, k, rng = 100_000, 3, np.random.default_rng(0)
     node = (size * rng.normal(size=(n, k))).astype(kind)
-    edge = rng.normal(size=(1, k, k))
+    edge = rng.normal(size=(1, states(k, order), k))
     edge[0, 0, 1] = -np.inf
     scores = Scores(node, edge, np.array([0, n]))
-    value, p = Chain(k, compiled=True).marginals(scores)
-    best = Chain(k, compiled=True).argmax(scores)
+    value, p = Chain(k, order, compiled=True).marginals(scores)
+    best = Chain(k, order, compiled=True).argmax(scores)
     assert best.value[0] <= value.value[0] * (1 + 1e-6)
     np.testing.assert_allclose(p.node.sum(axis=1), 1.0, rtol=1e-5 if kind == np.float32 else 1e-11)
     np.testing.assert_allclose(p.edge.sum(), n - 1, rtol=1e-6)
-    np.testing.assert_allclose(Chain(k).score(scores, best.labels), best.value, rtol=1e-6)
+    np.testing.assert_allclose(Chain(k, order).score(scores, best.labels), best.value, rtol=1e-6)
     assert (p.edge[0, 0, 1], p.edge.min()) == (0.0, 0.0)
 
 
