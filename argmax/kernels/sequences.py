@@ -24,6 +24,7 @@ from .compile import kernel
 from .simd import largest, load, maximum, minimum, mul, store, times
 
 __all__ = [
+    "add_transitions",
     "argmax",
     "best_path",
     "curvature",
@@ -140,15 +141,21 @@ def sums(s, E, Et, top, weight, room, p, edge, L, K, P, LANES):
 @kernel
 def neighbours(s, E, room, T, edge, L, K, P, LANES):
     """T += the expected transitions that ``sums`` left, but for E; in long sequences now and then ``flush``."""
-    alpha, gamma, _ = room
     for t in range(0, L - 1, FLUSH):
         some = min(FLUSH + 1, L - t)
-        if edge.ndim == 3:
-            triples.transitions(alpha, gamma, T, t, t + some, K, P, LANES)
-        else:
-            transitions(alpha[t * P :], s[t * P :], T, some, K, P, LANES)
+        add_transitions(s, room, T, edge, t, some, K, P, LANES)
         if some == FLUSH + 1:
             flush(E, T, edge)
+
+
+@kernel
+def add_transitions(s, room, T, edge, t, some, K, P, LANES):
+    """The same between ``some`` positions from t on."""
+    alpha, gamma, _ = room
+    if edge.ndim == 3:
+        triples.transitions(alpha, gamma, T, t, t + some, K, P, LANES)
+    else:
+        transitions(alpha[t * P :], s[t * P :], T, some, K, P, LANES)
 
 
 @kernel

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .attributes import ahead, labels_of, most_of, scatter, scores, scores_of_rows, turn
-from .chain import backward, exp_rows, expected, forward, transitions, viterbi
+from . import triples
 from .compile import kernel
 from .sequences import (
     FLUSH,
+    add_transitions,
     best_path,
     flush,
     longest_of,
@@ -297,12 +298,15 @@ def part_adjoint(plan, out, labels, offsets, first, last, node, LANES):
             scatter(plan, labels, start, L, r, dtype.type(1), out, r[:0], P, LANES)
 
 
-# Single steps
+# Single steps. Their edge holds the transitions that change from one step to the next, −inf beyond K: (P, P)
+# flat, or for order 2 Mᵗ of ``triples`` as (K+1, K, P).
 
 
 @kernel
 def _exp_table(edge, scale, K, P, E, Et, LANES):
-    """E = exp(scale · edge − top) and its transpose. Given edge (P, P) flat, −inf beyond K. Returns top."""
+    """E = exp(scale · edge − top) and its transpose. Returns top."""
+    if edge.ndim == 3:
+        return triples.exp_tables(edge.ravel(), scale, E, Et, K, P, LANES)
     top = edge[0]
     for a in range(K):
         for b in range(K):
@@ -317,24 +321,43 @@ def _exp_table(edge, scale, K, P, E, Et, LANES):
 
 
 @kernel
+def _place(edge, labels, start, t, K, P):
+    """Where the transition from position t − 1 to t is in an edge."""
+    if edge.ndim == 3:
+        return triples.place(labels, start, t, K, P)
+    return labels[start + t - 1] * P + labels[start + t]
+
+
+@kernel
+def _descend_edge(edge, factor, E, Et, T, K, P, LANES):
+    """edge += factor · the expected transitions, T ← 0."""
+    if edge.ndim == 3:
+        triples.descend(edge.ravel(), factor, Et, T, K, P)
+        return
+    for k in range(0, K * P, len(LANES)):
+        change = times(factor, mul(load(E, k, LANES), load(T, k, LANES)))
+        store(edge, k, add(load(edge, k, LANES), change))
+    T[:] = 0.0
+
+
+@kernel
 def descend(
     plan, weights, mask, edge, labels, offsets, order, weight, state, eta, decay, cost, cost_scale, LANES
 ):  # fmt: skip
     """Stochastic gradient steps on sequences in this order, for w = scale · weights.
 
     loss_i + ½ decay ‖w‖² of one sequence after the other, at a rate of eta / (1 + eta · decay · t). Given
-    state = (scale, t); edge (P, P) flat: the transitions, −inf where there is none; mask of the pairs in the
-    table. Returns Σ loss before each step. Shalev-Shwartz, Singer, Srebro and Cotter 2011 for the scale;
+    state = (scale, t); edge: the transitions, −inf where there is none; mask of the pairs in the table. Returns Σ loss before each step. Shalev-Shwartz, Singer, Srebro and Cotter 2011 for the scale;
     Bottou 2010 (COMPSTAT) for the rate.
     """
     P, dtype, longest = len(weights.base), weights.table.dtype, 0
     K, size = labels_of(weights), 0 if len(weight) == 1 else 1
     for i in order:
         longest = max(longest, offsets[i + 1] - offsets[i])
-    s, alpha = np.empty(longest * P, dtype), np.empty(longest * P, dtype)
-    p, inverse = np.empty(longest * P, dtype), np.empty(longest, dtype)
-    E, Et, T = np.zeros(P * P, dtype), np.zeros(P * P, dtype), np.zeros(P * P, dtype)
-    loss = 0.0
+    s, p = np.empty(longest * P, dtype), np.empty(longest * P, dtype)
+    room, pairs, loss = memory(edge, longest, K, P, s), edge.ravel(), 0.0
+    E = np.zeros(edge.size + (2 * K * P if edge.ndim == 3 else 0), dtype)
+    Et, T = np.zeros(edge.size, dtype), np.zeros(edge.size, dtype)
     for at in range(len(order)):
         i = order[at]
         start, L, w = offsets[i], offsets[i + 1] - offsets[i], dtype.type(weight[i * size])
@@ -350,18 +373,12 @@ def descend(
         for t in range(L):
             value -= s[t * P + labels[start + t]]
             if t:
-                value -= scale * edge[labels[start + t - 1] * P + labels[start + t]]
+                value -= scale * pairs[_place(edge, labels, start, t, K, P)]
         augment(s, labels, start, L, P, cost, cost_scale, 1.0)
-        value += (
-            exp_rows(s, L, P, LANES) + (L - 1) * top + forward(s, E, alpha, inverse, L, K, P, LANES)
-        )
-        fine = backward(s, Et, alpha, inverse, p, L, K, P, LANES) and np.isfinite(value)
-        if not fine:  # never seen in practice; this sequence waits for its next turn
+        value += sums(s, E, Et, top, w, room, p, edge, L, K, P, LANES)
+        if value != value:  # never seen in practice; this sequence waits for its next turn
             continue
-        expected(alpha, p, w, L, P, LANES)
-        for k in range(K * P):
-            T[k] = 0.0
-        transitions(alpha, s, T, L, K, P, LANES)
+        add_transitions(s, room, T, edge, 0, L, K, P, LANES)
         loss += w * value
         rate = eta / (1.0 + eta * decay * state[1])
         state[0] *= 1.0 - rate * decay
@@ -370,12 +387,22 @@ def descend(
         for t in range(L):
             p[t * P + labels[start + t]] -= w
             if t:
-                edge[labels[start + t - 1] * P + labels[start + t]] -= factor * w
-        for k in range(0, K * P, len(LANES)):
-            change = times(factor, mul(load(E, k, LANES), load(T, k, LANES)))
-            store(edge, k, add(load(edge, k, LANES), change))
+                pairs[_place(edge, labels, start, t, K, P)] -= factor * w
+        _descend_edge(edge, factor, E, Et, T, K, P, LANES)
         scatter(plan, labels, start, L, p, factor, weights, mask, P, LANES)
     return loss
+
+
+@kernel
+def _transposed(edge, P):
+    """Mt of ``best_path``: of order 2 the edge itself, of order 1 a copy."""
+    if edge.ndim == 3:
+        return edge.ravel()
+    turned = edge.copy()
+    for a in range(P):
+        for b in range(P):
+            turned[b * P + a] = edge[a * P + b]
+    return turned
 
 
 @kernel
@@ -388,17 +415,14 @@ def perceive(
     ŷ = argmax ⟨v, Ψ⟩ + growth · (count − 1) · cost, where count is the number of the step: with a growth λ
     these are subgradient steps of length 1/(λ count) on w = v / (λ count) (Shalev-Shwartz et al. 2011).
     ``late`` and ``late_edge`` add up count · update, so that v − late / count is the mean of all v so far,
-    the first one included. edge (P, P) flat, −inf where there is no transition. Returns the wrong tokens, the
-    count, and Σ weight · cost of ŷ.
+    the first one included. Returns the wrong tokens, the count, and Σ weight · cost of ŷ.
     """
     P, dtype, longest, wrong, paid = len(weights.base), weights.table.dtype, 0, 0, 0.0
     K, size, each = labels_of(weights), len(weight) > 1, len(cost_scale) > 1
     for i in order:
         longest = max(longest, offsets[i + 1] - offsets[i])
-    s, best, turned = np.empty(longest * P, dtype), np.empty(longest, np.int64), edge.copy()
-    for a in range(P):
-        for b in range(P):
-            turned[b * P + a] = edge[a * P + b]
+    s, best, V = np.empty(longest * P, dtype), np.empty(longest, np.int64), messages(edge, longest, K, P)
+    turned, pairs, late_pairs = _transposed(edge, P), edge.ravel(), late_edge.ravel()
     for at in range(len(order)):
         i = order[at]
         start, L = offsets[i], offsets[i + 1] - offsets[i]
@@ -409,7 +433,7 @@ def perceive(
         one = dtype.type(w)
         scores(plan, weights, labels, start, L, s, P, LANES)
         augment(s, labels, start, L, P, cost, cost_scale, growth * max(count - 1, 1))
-        viterbi(s, edge, turned, best, L, K, P, LANES)
+        best_path(s, edge, turned, V, best, L, K, P, LANES)
         for t in range(L):
             y, guess = np.int64(labels[start + t]), best[t]
             if len(cost):
@@ -422,14 +446,16 @@ def perceive(
                     for label, sign in ((y, 1), (guess, -1)):
                         weights.first[label] += sign * one
                         late.first[label] += sign * w * count
-            if t and (y != guess or labels[start + t - 1] != best[t - 1]):
-                last, other = labels[start + t - 1], best[t - 1]
-                edge[last * P + y] += one
-                edge[other * P + guess] -= one
-                turned[y * P + last] += one
-                turned[guess * P + other] -= one
-                late_edge[last * P + y] += w * count
-                late_edge[other * P + guess] -= w * count
+            if t:
+                at, other = _place(edge, labels, start, t, K, P), _place(edge, best, 0, t, K, P)
+                if at != other:
+                    pairs[at] += one
+                    pairs[other] -= one
+                    late_pairs[at] += w * count
+                    late_pairs[other] -= w * count
+                    if edge.ndim == 1:
+                        turned[at % P * P + at // P] += one
+                        turned[other % P * P + other // P] -= one
         count += 1
     return wrong, count, paid
 

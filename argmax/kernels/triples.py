@@ -28,6 +28,7 @@ from .chain import bounds
 from .compile import kernel
 from .simd import (
     add,
+    exp,
     first_equal,
     fma,
     get,
@@ -44,7 +45,18 @@ from .simd import (
     zeros,
 )
 
-__all__ = ["backward", "forward", "tables", "transitions", "turned", "viterbi"]
+__all__ = [
+    "backward",
+    "descend",
+    "exp_tables",
+    "forward",
+    "place",
+    "tables",
+    "transitions",
+    "turned",
+    "turned_back",
+    "viterbi",
+]
 
 
 # Tables, in the order in which they are read
@@ -75,6 +87,59 @@ def turned(edge: Any, P: int, dtype: Any, beyond: float) -> Any:
     rows[: K * K, :K] = edge[:K].transpose(1, 2, 0).reshape(-1, K)
     rows[K * K :, :K] = edge[K].T
     return rows.ravel()
+
+
+def turned_back(rows: Any, K: int) -> Any:
+    """The table (K+1, K, K) of which ``rows`` is Mᵗ: the opposite of ``turned``."""
+    blocks = rows.reshape(K + 1, K, -1)[:, :, :K]
+    return np.concatenate([blocks[:K].transpose(2, 0, 1), blocks[K:].swapaxes(1, 2)])
+
+
+@kernel
+def place(labels, start, t, K, P):
+    """Where e of the transition from position t − 1 to t is in Mᵗ."""
+    b, c = labels[start + t - 1], labels[start + t]
+    if t == 1:
+        return (K * K + c) * P + b
+    return (b * K + c) * P + labels[start + t - 2]
+
+
+@kernel
+def exp_tables(M, scale, E, Et, K, P, LANES):
+    """``tables`` of scale · e, without an array of NumPy's. Given Mᵗ flat. Filled E, Eᵗ. Returns max scale · e."""
+    top, size = M.dtype.type(-np.inf), K * P
+    for k in range(0, len(M), len(LANES)):
+        top = max(top, largest(load(M, k, LANES)))
+    top *= scale
+    for k in range(0, len(M), len(LANES)):
+        store(Et, k, exp(plus(-top, times(scale, load(M, k, LANES)))))
+    for b in range(K):
+        for c in range(K):
+            some = Et.dtype.type(0)
+            for a in range(K):
+                x = get(Et, b * size + c * P + a)
+                put(E, b * size + a * P + c, x)
+                some = max(some, x)
+            x = get(Et, K * size + c * P + b)
+            put(E, K * size + b * P + c, x)
+            put(E, (K + 1) * size + b * P + c, E.dtype.type(some > 0))
+            put(E, (K + 2) * size + b * P + c, E.dtype.type(x > 0))
+    return top
+
+
+@kernel
+def descend(M, factor, Et, T, K, P):
+    """Mᵗ += factor · Eᵗ ⊙ Tᵗ, T ← 0."""
+    size = K * P
+    for c in range(K):
+        for b in range(K):
+            here, there = b * size + c * P, c * P + b
+            for a in range(K):
+                x = factor * get(Et, here + a) * get(T, there + a * size)
+                put(M, here + a, get(M, here + a) + x)
+            here = K * size + there
+            put(M, here, get(M, here) + factor * get(Et, here) * get(T, here))
+    T[:] = 0.0
 
 
 # One sequence: sums

@@ -13,12 +13,12 @@ from typing import Any, final
 import numpy as np
 
 from ..engines import Shard
-from ..kernels import attributes, tagging
+from ..kernels import attributes, tagging, triples
 from ..kernels.attributes import Weights
 from ..records import Floats, Ints
 from ..spaces import Chain
 from .problem import Problem
-from .sequences import plan_of
+from .sequences import by_order, closed_edges, plan_of
 
 __all__ = ["Walk"]
 
@@ -41,11 +41,9 @@ class Walk:
         # The table holds whole rows; what is no pair must stay 0 in it.
         self.mask = self._expanded(np.ones(layout.bounds[1]))
         self.closed = np.zeros(P, dtype)  # −inf for labels that no sequence may begin with
-        self.edge_closed = np.full((P, P), -np.inf, dtype)
-        self.edge_closed[:K, :K] = 0.0
         if self.rules is not None:
             self.closed[:K][~self.rules.start] = -np.inf
-            self.edge_closed[:K, :K][~self.rules.follow] = -np.inf
+        self.edge_closed = self._edge(closed_edges(problem, np.zeros(layout.size)))
         self.state = np.array([1.0, 0.0])
         one = np.ones(1)
         self.weight: Floats = one if self.truth.weight is None else self.truth.weight
@@ -73,16 +71,17 @@ class Walk:
 
     def set(self, w: Floats) -> None:
         """Go on from w."""
-        layout, K = self.layout, self.layout.labels
-        rules = self.rules
+        layout, rules = self.layout, self.rules
         first, last = (None, None) if rules is None else (rules.start, rules.end)
         self.weights: Weights = layout.weights(w, first, last)
-        self.edge = self.edge_closed.copy()
-        table = layout.edge(w)
-        if table is not None:
-            self.edge[:K, :K] += table
-        self.edge = self.edge.ravel()
+        self.edge = self._edge(closed_edges(self.problem, w))
         self.state[0] = 1.0
+
+    def _edge(self, edges: tuple[Floats, Floats]) -> Floats:
+        """The transitions as kernels of single steps change them: see ``kernels.tagging``."""
+        M, Mt = edges
+        K = self.layout.labels
+        return M if M.ndim == 1 else Mt.reshape(K + 1, K, -1)
 
     def copy(self) -> Walk:
         """Another one at the same place."""
@@ -103,17 +102,32 @@ class Walk:
         other, layout = self.copy(), self.layout
         w = np.zeros(layout.size) if w is None else w
         other.weights = layout.weights(w, dtype=np.float64)
-        other.edge, other.state = np.zeros((layout.width,) * 2), np.array([1.0, 0.0])
+        other.edge, other.state = np.zeros(self.edge.shape), np.array([1.0, 0.0])
         table = layout.edge(w)
         if table is not None:
-            other.edge[: layout.labels, : layout.labels] = table
-        other.edge = other.edge.ravel()
+            other._write(table)
         return other
+
+    def _write(self, table: Floats) -> None:
+        """The transitions of ``table`` (states, K) into the edge."""
+        K, P = self.layout.labels, self.layout.width
+        if self.edge.ndim == 3:
+            turned = triples.turned(by_order(table), P, self.edge.dtype, 0.0)
+            self.edge[:] = turned.reshape(self.edge.shape)
+        else:
+            self.edge.reshape(P, P)[:K, :K] = table
+
+    def _table(self) -> Floats:
+        """The transitions of the edge (states, K)."""
+        K, P = self.layout.labels, self.layout.width
+        if self.edge.ndim == 3:
+            return np.asarray(triples.turned_back(self.edge, K)).reshape(-1, K)
+        return self.edge.reshape(P, P)[:K, :K]
 
     def flat(self) -> Floats:
         """w."""
-        weights, edge = self.weights, self.edge
-        layout, K, P = self.layout, self.layout.labels, self.layout.width
+        weights, layout = self.weights, self.layout
+        K, P = layout.labels, layout.width
         light, pairs, once, start, _ = layout.bounds
         w = np.zeros(layout.size)
         w[:light], w[pairs:once] = weights.light, weights.once
@@ -122,7 +136,7 @@ class Walk:
             first = weights.first[:K].astype(float)
             w[once:start] = np.where(np.isfinite(first), first, 0.0)
         if layout.states:
-            table = edge.reshape(P, P)[:K, :K].astype(float)
+            table = self._table().astype(float)
             w[start:] = np.where(np.isfinite(table), table, 0.0).ravel()
         w *= self.state[0]
         return w
@@ -157,4 +171,4 @@ class Walk:
         if not self.layout.start:
             self.weights.first[:] = self.closed
         if not self.layout.states:
-            self.edge[:] = self.edge_closed.ravel()
+            self.edge[:] = self.edge_closed

@@ -21,12 +21,14 @@ from .lbfgs import LBFGS
 from .newton import Newton
 from .newton_cg import NewtonCG
 from .newton_l1 import NewtonL1
+from .online import first_order
 from .orthant import OrthantWise
 from .passive_aggressive import PassiveAggressive
 from .perceptron import Perceptron
 from .proximal import Proximal
 from .report import Report, Snapshot
 from .smoothing import Smoothing
+from .subgradient import Subgradient
 from .watching import Watch, seconds_of_pass, seconds_of_solver
 
 __all__ = ["Auto"]
@@ -86,7 +88,9 @@ class Auto(Solver):
         if not objective.problem.loss.smooth and isinstance(objective.problem.layout, Full):
             return self._of_hinges(objective)
         if objective.problem.loss.name == "hinge":
-            return FrankWolfe(seed=self.seed), "a hinge has corners, and a dual"
+            if first_order(objective):
+                return FrankWolfe(seed=self.seed), "a hinge has corners, and a dual"
+            return Subgradient(seed=self.seed), "a hinge over transitions that see two labels back"
         if objective.l1 and not objective.curved:
             return OrthantWise(), "an l1 penalty, and gradients only"
         if objective.l1:

@@ -40,7 +40,7 @@ def possible(objective: Objective) -> bool:
         objective.random_access
         and len(objective.shards) == 1
         and isinstance(layout, Pairs)
-        and layout.states in (0, layout.labels)
+        and layout.edge_features == 1
         and objective.problem.loss.smooth
         and objective.shards[0].truth.allowed is None
         and objective.l2 > 0

@@ -17,10 +17,11 @@ from typing import Any, final
 
 import numpy as np
 
+from ..errors import Unsupported
 from ..objective import Objective, Point
 from ..records import Floats, Ints, Solution
 from .base import Solver, resume
-from .online import check_online
+from .online import check_online, first_order
 from .report import Report, Snapshot, Values
 
 __all__ = ["FrankWolfe"]
@@ -62,6 +63,11 @@ class FrankWolfe(Solver):
 
     def check(self, objective: Objective) -> None:
         check_online(self.name, "hinge", objective)
+        if not first_order(objective):
+            raise Unsupported(
+                "solver 'frank_wolfe' keeps shares of pairs of labels: it has order=1. Use "
+                "solver='subgradient', or solver='auto', which chooses it."
+            )
         super().check(objective)
 
     def minimise(

@@ -15,11 +15,11 @@ from ..objective import Objective
 from ..records import Floats, Solution
 from .report import Report
 
-__all__ = ["check_online", "check_rows", "finish", "row_epochs", "stoppable"]
+__all__ = ["check_online", "check_rows", "finish", "first_order", "row_epochs", "stoppable"]
 
 
 def check_online(solver: str, loss: str, objective: Objective, penalised: bool = True) -> None:
-    """One sentence before any work: the loss of this solver, one shard, one label a token, order 1."""
+    """One sentence before any work: the loss of this solver, one shard, one label a token."""
     layout, given = objective.problem.layout, objective.problem.loss.name
     if given != loss or not isinstance(layout, Pairs):
         raise Unsupported(f"solver {solver!r} belongs to loss={loss!r} of SequenceTagger.")
@@ -41,8 +41,12 @@ def check_online(solver: str, loss: str, objective: Objective, penalised: bool =
             f"loss={loss!r} has one table of transitions. Leave out the mark 'edge:' of templates, or use "
             "loss='log'."
         )
-    if layout.states not in (0, layout.labels):
-        raise Unsupported(f"loss={loss!r} has transitions of order 1. Use order=1, or loss='log'.")
+
+
+def first_order(objective: Objective) -> bool:
+    """Whether a transition depends on no more than one label before it."""
+    layout = objective.problem.pairs
+    return layout.states in (0, layout.labels)
 
 
 def check_rows(solver: str, losses: tuple[str, ...], objective: Objective) -> None:

@@ -115,6 +115,13 @@ CASES = {
     "weighted": {"weight": np.array([0.5, 2.0, 1.5, 1.0, 0.25])},
     "softmax margin": {"loss": "softmax_margin", "fold": True},
     "order 2": {"order": 2, "fold": True},
+    "order 2, softmax margin": {"order": 2, "loss": "softmax_margin"},
+    "order 2, hinge": {"order": 2, "loss": "hinge", "fold": True},
+    "order 2, perceptron": {"order": 2, "loss": "perceptron"},
+    "order 2, constraints": {"order": 2, "rules": RULES},
+    "order 2, constraints, hinge": {"order": 2, "rules": RULES, "loss": "hinge"},
+    "order 2, partial labels": {"order": 2, "every": True, "allowed": ALLOWED},
+    "order 2, weighted": {"order": 2, "weight": np.array([0.5, 2.0, 1.5, 0.0, 0.25])},
     "hinge": {"loss": "hinge"},
     "perceptron": {"loss": "perceptron"},
     "constraints": {"rules": RULES},
@@ -154,7 +161,9 @@ def test_the_gradient_is_that_of_finite_differences(name):
     assert F.at(w).gradient @ v == pytest.approx(slope, rel=1e-6)
 
 
-@pytest.mark.parametrize("name", ["plain", "folded", "order 2", "partial labels"])
+@pytest.mark.parametrize(
+    "name", ["plain", "folded", "order 2", "partial labels", "order 2, partial labels"]
+)
 def test_float32_is_near_float64(name):
     F, f = case(name), case(name, precise=False)
     w = np.random.default_rng(4).standard_normal(F.size)
@@ -163,14 +172,17 @@ def test_float32_is_near_float64(name):
 
 
 @pytest.mark.parametrize("far", [50.0, 3000.0])
-def test_scores_that_are_far_apart_lose_nothing(far):
-    F = case("plain", precise=False)
+@pytest.mark.parametrize("name", ["plain", "order 2"])
+def test_scores_that_are_far_apart_lose_nothing(name, far):
+    F = case(name, precise=False)
     w = np.random.default_rng(5).standard_normal(F.size) * far
     assert F.at(w).loss == pytest.approx(by_hand(F, w), rel=1e-4)
     assert np.isfinite(F.at(w).gradient).all()
 
 
-@pytest.mark.parametrize("name", ["folded", "partial labels", "hinge"])
+@pytest.mark.parametrize(
+    "name", ["folded", "partial labels", "hinge", "order 2", "order 2, hinge"]
+)
 def test_the_same_bits_for_any_number_of_threads(name, monkeypatch):
     from argmax.passes import sequences
 
@@ -262,15 +274,19 @@ def test_the_optimum_is_that_of_crfsuite(tmp_path):
     assert [tagger.tag(x) for x in features] == ours.predict(features)
 
 
-def test_averaged_stochastic_passes_go_most_of_the_way(monkeypatch):
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize(
+    ("rules", "passes"), [(None, 20), (RULES, 100)], ids=["free", "constrained"]
+)
+def test_averaged_stochastic_passes_go_most_of_the_way(order, rules, passes, monkeypatch):
     from argmax.solvers import averaged
 
     monkeypatch.setattr(averaged, "MANY", 0)
-    rows, labels, offsets = corpus(9, (8,) * 60, 30, 3)
-    F = objective((rows, labels, offsets), fold=True, precise=False)
+    data = corpus(9, (8,) * 60, 30, 3, legal=rules)
+    F = objective(data, fold=True, precise=False, order=order, rules=rules)
     assert averaged.possible(F)
     best = solvers.LBFGS(warmup=0).minimise(F, np.zeros(F.size), solvers.Report(tol=1e-10))
-    w = averaged.averaged_start(F, np.zeros(F.size), 20, solvers.Report())
+    w = averaged.averaged_start(F, np.zeros(F.size), passes, solvers.Report())
     assert F.at(w).value - best.objective < 0.05 * (F.zero - best.objective)
 
 
