@@ -4,8 +4,8 @@ Given everywhere: node (N, K), offsets (n+1,), the sequences first … last−1 
 ``chain.tables`` or ``triples.tables``. Where a sequence is not ``fine``, its value, rows and transitions are
 left to ``lattice``.
 
-An array of transitions e(a, b) or e(a, b, c), given or filled, has two axes for order 1 and three for order 2.
-A test of ``ndim`` is settled when a kernel is compiled: each order is compiled without the other.
+An array of transitions e(a, b) or e(a, b, c), given or filled, has two axes for order 1, three for order 2. A
+test of ``ndim`` is settled when a kernel is compiled: each order is compiled without the other.
 """
 
 import numpy as np
@@ -140,7 +140,7 @@ def sums(s, E, Et, top, weight, room, p, edge, L, K, P, LANES):
 
 @kernel
 def neighbours(s, E, room, T, edge, L, K, P, LANES):
-    """T += the expected transitions that ``sums`` left, but for E; in long sequences now and then ``flush``."""
+    """T += the expected transitions that ``sums`` left, but for E; now and then ``flush``."""
     for t in range(0, L - 1, FLUSH):
         some = min(FLUSH + 1, L - t)
         add_transitions(s, room, T, edge, t, some, K, P, LANES)

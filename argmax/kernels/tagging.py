@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .attributes import ahead, labels_of, most_of, scatter, scores, scores_of_rows, turn
 from . import triples
+from .attributes import ahead, labels_of, most_of, scatter, scores, scores_of_rows, turn
 from .compile import kernel
 from .sequences import (
     FLUSH,
@@ -347,8 +347,9 @@ def descend(
     """Stochastic gradient steps on sequences in this order, for w = scale · weights.
 
     loss_i + ½ decay ‖w‖² of one sequence after the other, at a rate of eta / (1 + eta · decay · t). Given
-    state = (scale, t); edge: the transitions, −inf where there is none; mask of the pairs in the table. Returns Σ loss before each step. Shalev-Shwartz, Singer, Srebro and Cotter 2011 for the scale;
-    Bottou 2010 (COMPSTAT) for the rate.
+    state = (scale, t); edge: the transitions, −inf where there is none; mask of the pairs in the table.
+    Returns Σ loss before each step. Shalev-Shwartz, Singer, Srebro and Cotter 2011 for the scale; Bottou 2010
+    (COMPSTAT) for the rate.
     """
     P, dtype, longest = len(weights.base), weights.table.dtype, 0
     K, size = labels_of(weights), 0 if len(weight) == 1 else 1
@@ -421,7 +422,11 @@ def perceive(
     K, size, each = labels_of(weights), len(weight) > 1, len(cost_scale) > 1
     for i in order:
         longest = max(longest, offsets[i + 1] - offsets[i])
-    s, best, V = np.empty(longest * P, dtype), np.empty(longest, np.int64), messages(edge, longest, K, P)
+    s, best, V = (
+        np.empty(longest * P, dtype),
+        np.empty(longest, np.int64),
+        messages(edge, longest, K, P),
+    )
     turned, pairs, late_pairs = _transposed(edge, P), edge.ravel(), late_edge.ravel()
     for at in range(len(order)):
         i = order[at]

@@ -8,8 +8,8 @@ transition of a sequence there is one label only: a = K stands for START there, 
            β_t(a, b) = Σ_c E(a, b, c) s_{t+1}(c) β_{t+1}(b, c)              E = exp(e − max e)
 
 For every b in the middle that is the product of a vector and a K × K table, so a position takes 3 K³
-multiply-adds. The label that the inner loop runs over lies in P ≥ K lanes (see ``chain``), which is another one
-in each recursion. So none of them reads a table in the order of another:
+multiply-adds. The label that an inner loop runs over lies in P ≥ K lanes (see ``chain``). It is another one
+in each recursion, so none of them reads a table in the order of another:
 
     α (L, K, P)        place t, a, b          E            (K, K, P)   place b, a, c   START: b, c behind it
     γ, V (L, K, P)     place t, b, a          Eᵗ, Mᵗ       (K, K, P)   place b, c, a   START: c, b behind it
@@ -106,7 +106,7 @@ def place(labels, start, t, K, P):
 
 @kernel
 def exp_tables(M, scale, E, Et, K, P, LANES):
-    """``tables`` of scale · e, without an array of NumPy's. Given Mᵗ flat. Filled E, Eᵗ. Returns max scale · e."""
+    """``tables`` of scale · e. Given Mᵗ flat. Filled E and Eᵗ. Returns max scale · e."""
     top, size = M.dtype.type(-np.inf), K * P
     for k in range(0, len(M), len(LANES)):
         top = max(top, largest(load(M, k, LANES)))

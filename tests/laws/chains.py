@@ -23,7 +23,7 @@ class Toy:
     def __init__(
         self, loss="hinge", lengths=(4, 1, 3, 0, 5), *, seed=0, C=1.0, weighted=False, values=False,
         start=True, transitions=True, every=False, forbidden=(), cost=None, per_sequence=False, precise=True,
-        own=False, fold=False, by_token=False,
+        own=False, fold=False, by_token=False, order=1,
     ):  # fmt: skip
         rng = np.random.default_rng(seed)
         self.offsets, N = np.concatenate([[0], np.cumsum(lengths)]), sum(lengths)
@@ -34,7 +34,7 @@ class Toy:
         stored = dense[dense != 0] if values else None
         rows = Csr(indptr, np.nonzero(dense)[1].astype(np.int32), stored, dense.shape[1])
         rules = constraints.get([(str(a), str(b)) for a, b in forbidden], list("012"))
-        self.space = Chain(K, constraints=rules if forbidden else None)
+        self.space = Chain(K, order, constraints=rules if forbidden else None)
         self.dense, self.forbidden, self.C = dense, set(forbidden), C
         self.labels = self._labels(rng, lengths)
         self.weight = rng.uniform(0.2, 2.0, len(lengths)) if weighted else None
@@ -44,7 +44,7 @@ class Toy:
         if by_token:
             scale = rng.uniform(0.0, 3.0, N)
         self.truth = Truth(self.labels, self.weight, self.cost, None, scale)
-        states = K if transitions else 0
+        states = self.space.states if transitions else 0
         options = {"start": start, "states": states, "precise": precise}
         layout = Pairs.observed(rows, self.labels, K, every=every, fold=fold, **options)
         problem = Problem(self.space, layout, losses.get(loss))
@@ -63,6 +63,12 @@ class Toy:
         every = itertools.product(range(K), repeat=L)
         return [p for p in every if not self.forbidden & set(itertools.pairwise(p))]
 
+    def row(self, path, t):
+        """The row of the table of transitions that label t of a path is looked up in."""
+        if self.space.order == 1:
+            return path[t - 1]
+        return (path[t - 2] if t > 1 else K) * K + path[t - 1]
+
     @cached_property
     def sequences(self):
         """Of each sequence: features (paths, size) and costs (paths,) of every path, and the right one."""
@@ -79,7 +85,7 @@ class Toy:
             for p, path in enumerate(paths):
                 for t, c in enumerate(path):
                     psi[p] += coef[:, c] @ x[t]
-                    psi[p] += start[:, c] if t == 0 else follow[:, path[t - 1], c]
+                    psi[p] += start[:, c] if t == 0 else follow[:, self.row(path, t), c]
                     scale = (
                         1.0 if self.truth.cost_scale is None else self.truth.cost_scale[first + t]
                     )

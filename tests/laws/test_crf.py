@@ -100,10 +100,11 @@ def test_auto_takes_lbfgs_on_chains_and_says_why():
 @pytest.mark.parametrize("loss", ["log", "softmax_margin"])
 @pytest.mark.parametrize("values", [False, True])
 @pytest.mark.parametrize("fold", [False, True])
-def test_the_diagonal_is_the_variance_at_every_place(loss, values, fold):
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_diagonal_is_the_variance_at_every_place(loss, values, fold, order):
     """Σ_i s_i Σ_t p (1 − p) x², with the probabilities of labels and transitions path by path."""
     options = {"values": values, "fold": fold and not values, "own": fold, "weighted": True}
-    toy = Toy(loss, (3, 1, 4, 0), **options)
+    toy = Toy(loss, (3, 1, 4, 0), order=order, **options)
     F = toy.objective
     layout, w = F.problem.pairs, np.random.default_rng(3).standard_normal(F.size)
     expected = np.zeros(layout.size)
@@ -130,8 +131,9 @@ def test_the_diagonal_is_the_variance_at_every_place(loss, values, fold):
                     slot = layout.bounds[1] + plan.slot[first + t]
                     square = plan.root[plan.singles[first + t]] ** 2
                     expected[slot] += toy.weight_of(i) * q * (1 - q) * square
-        for t, a, b in product(range(1, last - first), range(3), range(3)):
-            q = p[(paths[:, t - 1] == a) & (paths[:, t] == b)].sum()
+        for t, a, b in product(range(1, last - first), range(toy.space.states), range(3)):
+            rows = np.array([toy.row(path, t) for path in paths])
+            q = p[(rows == a) & (paths[:, t] == b)].sum()
             expected += toy.weight_of(i) * q * (1 - q) * follow[:, a, b]
     with F.engine.open():
         found = F.fold(passes.diagonal, F.at(w).stamp, True)["diagonal"]

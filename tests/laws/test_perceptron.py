@@ -44,6 +44,8 @@ def visits(toy):
         {"start": False},
         {"transitions": False},
         {"every": True},
+        {"order": 2},
+        {"order": 2, "forbidden": ((0, 2), (1, 1))},
     ],
     ids=repr,
 )
@@ -82,9 +84,10 @@ def test_the_solver_equals_the_twin(average, weighted):
     assert solution.mistakes == mistakes
 
 
+@pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("per_sequence", [True, False])
-def test_subgradient_steps_equal_the_twin_s(per_sequence):
-    toy = Toy("hinge", weighted=True, values=True, per_sequence=per_sequence, C=0.7)
+def test_subgradient_steps_equal_the_twin_s(per_sequence, order):
+    toy = Toy("hinge", weighted=True, values=True, per_sequence=per_sequence, C=0.7, order=order)
     objective, n = toy.objective, len(visits(toy))
     with objective.engine.open():
         solution = Subgradient(seed=3).minimise(

@@ -180,9 +180,7 @@ def test_scores_that_are_far_apart_lose_nothing(name, far):
     assert np.isfinite(F.at(w).gradient).all()
 
 
-@pytest.mark.parametrize(
-    "name", ["folded", "partial labels", "hinge", "order 2", "order 2, hinge"]
-)
+@pytest.mark.parametrize("name", ["folded", "partial labels", "hinge", "order 2", "order 2, hinge"])
 def test_the_same_bits_for_any_number_of_threads(name, monkeypatch):
     from argmax.passes import sequences
 

@@ -11,7 +11,7 @@ from argmax.passes import sequences
 from argmax.passes.frank_wolfe import Ascent
 from argmax.passes.stochastic import Walk
 from argmax.records import Scores, Truth
-from argmax.solvers import FrankWolfe, Report, Subgradient
+from argmax.solvers import Auto, FrankWolfe, Report, Subgradient
 from tests.laws.chains import Toy
 
 KINDS = {
@@ -58,6 +58,15 @@ def test_attributes_of_one_token_may_share_a_variable():
     same = solved(Toy(**recipe), Subgradient(seed=1), tol=1e-12, max_iter=5)
     assert slow.objective == pytest.approx(same.objective, rel=1e-12)
     assert slow.gap == pytest.approx(same.gap, rel=1e-12)
+
+
+def test_order_2_reaches_its_optimum_by_subgradients_and_auto_chooses_them():
+    toy = Toy(order=2)
+    solution = solved(toy, Auto(), tol=1e-2, max_iter=3000)
+    assert (solution.solver, solution.status) == ("subgradient", "converged")
+    best = toy.optimum()
+    assert best - 1e-7 <= solution.objective <= best + 1e-2 * toy.objective.zero
+    assert solution.objective - solution.gap <= best + 1e-7
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -112,11 +121,12 @@ def test_marginals_stay_consistent_and_w_is_theirs(kind):
 
 @pytest.mark.parametrize("name", ["hinge", "perceptron"])
 @pytest.mark.parametrize("precise", [True, False])
+@pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize(
     "kind", ["weighted", "numbers", "constraints", "costs", "cost per sequence", "costs by token"]
 )
-def test_the_fused_pass_equals_the_loss_itself(name, precise, kind):
-    options = dict(KINDS[kind], precise=precise)
+def test_the_fused_pass_equals_the_loss_itself(name, precise, order, kind):
+    options = dict(KINDS[kind], precise=precise, order=order)
     if name == "perceptron":
         options.pop("cost", None), options.pop("per_sequence", None), options.pop("by_token", None)
     toy = Toy(name, **options)

@@ -109,7 +109,11 @@ def test_both_faces_are_the_same_model():
         ({"constraints": [("D", "Q")]}, InvalidInput, "'Q', which is not one of the labels"),
         ({"constraints": [("D", "N")]}, InvalidInput, "do not allow 'N' at token 1 of sequence 0"),
         ({"penalty": "l1", "solver": "lbfgs"}, Unsupported, "l1 penalty"),
-        ({"loss": "hinge", "solver": "frank_wolfe", "order": 2}, Unsupported, "order=1. Use solver="),
+        (
+            {"loss": "hinge", "solver": "frank_wolfe", "order": 2},
+            Unsupported,
+            "order=1. Use solver=",
+        ),
     ],
 )
 def test_a_wrong_parameter_is_one_sentence(options, error, words):
