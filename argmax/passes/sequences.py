@@ -42,6 +42,7 @@ __all__ = [
     "plan_of",
     "read_weights",
     "settle",
+    "tokens_at_once",
 ]
 
 PARTS = 8
@@ -51,6 +52,9 @@ PART_TOKENS = 2000
 
 ENTRY_BYTES = 4.0
 """Bytes of an entry of the rows."""
+
+WORK = 3e8
+"""Scores of label triples that a kernel visits before it returns to the interpreter: some 50 ms."""
 
 EDGE_BYTES = 2**24
 """Bytes of tables, where every transition has one of its own, that are worked on together."""
@@ -198,10 +202,11 @@ def evaluate(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp) -> Sums:
     value = np.zeros(len(prepared.offsets) - 1)
 
     def part(p: int, out: Weights, edges: Floats) -> None:
-        tagging.log_loss(
-            plan, weights, tables, prepared.labels, allowed, cost, cost_scale, prepared.offsets, *parts[p],
-            weight, out, by_order(edges[0]), value, layout.lanes,
-        )  # fmt: skip
+        for some in blocks_of(layout, prepared.offsets, *parts[p]):
+            tagging.log_loss(
+                plan, weights, tables, prepared.labels, allowed, cost, cost_scale, prepared.offsets, *some,
+                weight, out, by_order(edges[0]), value, layout.lanes,
+            )  # fmt: skip
 
     def one(i: int, out: Weights, edges: Floats) -> None:
         given = (shard, problem, prepared, weights, tables.edge)
@@ -238,10 +243,11 @@ def diagonal(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp, mean: boo
     weight, cost, cost_scale = _importance(truth, layout)
 
     def part(p: int, out: Weights, edges: Floats) -> None:
-        tagging.curvatures(
-            plan, squared, weights, tables, prepared.labels, cost, cost_scale, prepared.offsets, *parts[p],
-            weight, out, by_order(edges[0]), layout.lanes,
-        )  # fmt: skip
+        for some in blocks_of(layout, prepared.offsets, *parts[p]):
+            tagging.curvatures(
+                plan, squared, weights, tables, prepared.labels, cost, cost_scale, prepared.offsets, *some,
+                weight, out, by_order(edges[0]), layout.lanes,
+            )  # fmt: skip
 
     return {"diagonal": _summed(crew, problem, prepared, weights, part)}
 
@@ -317,10 +323,11 @@ def _evaluate_by_paths(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp)
     parts, value = prepared.parts, np.zeros(len(prepared.offsets) - 1)
 
     def part(p: int, out: Weights, edges: Floats) -> None:
-        tagging.max_loss(
-            prepared.plan, weights, M, Mt, prepared.labels, cost, cost_scale, prepared.offsets, *parts[p],
-            weight, out, by_order(edges[0]), value, layout.lanes,
-        )  # fmt: skip
+        for some in blocks_of(layout, prepared.offsets, *parts[p]):
+            tagging.max_loss(
+                prepared.plan, weights, M, Mt, prepared.labels, cost, cost_scale, prepared.offsets, *some,
+                weight, out, by_order(edges[0]), value, layout.lanes,
+            )  # fmt: skip
 
     gradient = _summed(crew, problem, prepared, weights, part)
     return {"value": float(value.sum()), "gradient": gradient}
@@ -357,13 +364,22 @@ def _evaluate_by_parts(shard: Shard, crew: Crew, problem: Problem, stamp: Stamp)
 
 
 def blocks_of(layout: Pairs, offsets: Ints, first: int, last: int) -> list[tuple[int, int]]:
-    """Sequences in ranges that are worked on together: few where every transition has a table of its own."""
-    if layout.edge_features == 1:
+    """Sequences in ranges that are worked on together: few where a token takes much memory, or much time."""
+    tokens = tokens_at_once(layout)
+    if tokens is None:
         return [(first, last)]
-    tokens = max(EDGE_BYTES // (8 * layout.labels**2), 1)
     count = -(-int(offsets[last] - offsets[first]) // tokens)
     bounds = np.linspace(first, last, min(max(count, 1), last - first) + 1).astype(int)
     return [(int(a), int(b)) for a, b in pairwise(bounds)]
+
+
+def tokens_at_once(layout: Pairs) -> int | None:
+    """How many tokens a kernel may work on before it returns; None: any number."""
+    if layout.edge_features > 1:  # every transition has a table of its own
+        return max(EDGE_BYTES // (8 * layout.labels**2), 1)
+    if layout.states > layout.labels:
+        return max(int(WORK / (layout.states * layout.labels)), 1)
+    return None
 
 
 def tables_of(layout: Pairs, w: Floats, rows: Rows | None) -> Floats | None:

@@ -18,7 +18,7 @@ from ..kernels.attributes import Weights
 from ..records import Floats, Ints
 from ..spaces import Chain
 from .problem import Problem
-from .sequences import by_order, closed_edges, plan_of
+from .sequences import by_order, closed_edges, plan_of, tokens_at_once
 
 __all__ = ["Walk"]
 
@@ -143,13 +143,24 @@ class Walk:
 
     def descend(self, order: Ints, eta: float, decay: float) -> float:
         """Gradient steps on the sequences of ``order``; the sum of their losses before each step."""
-        loss = tagging.descend(
-            self.prepared.plan, self.weights, self.mask, self.edge, self.prepared.labels,
-            self.prepared.offsets, order, self.weight, self.state, eta, decay, self.cost, self.cost_scale,
-            self.layout.lanes,
-        )  # fmt: skip
-        self._kept_closed()
+        loss = 0.0
+        for some in self._pieces(order):
+            loss += tagging.descend(
+                self.prepared.plan, self.weights, self.mask, self.edge, self.prepared.labels,
+                self.prepared.offsets, some, self.weight, self.state, eta, decay, self.cost, self.cost_scale,
+                self.layout.lanes,
+            )  # fmt: skip
+            self._kept_closed()
         return float(loss)
+
+    def _pieces(self, order: Ints) -> list[Ints]:
+        """The sequences of ``order`` in pieces that a kernel works on before it returns."""
+        tokens = tokens_at_once(self.layout)
+        if tokens is None or not len(order):
+            return [order]
+        ends = np.cumsum(np.diff(self.prepared.offsets)[order])
+        cuts = np.flatnonzero(np.diff(ends // tokens)) + 1
+        return np.split(order, cuts)
 
     def perceive(
         self, order: Ints, late: Walk, count: int, growth: float = 0.0
@@ -159,12 +170,15 @@ class Walk:
         ``late`` adds up count · update. Returns the wrong tokens, the count, and Σ weight · cost of the
         answers.
         """
-        wrong, count, paid = tagging.perceive(
-            self.prepared.plan, self.weights, late.weights, self.mask, self.edge, late.edge,
-            self.prepared.labels, self.prepared.offsets, order, self.weight, count,
-            self.cost, self.cost_scale, growth, self.layout.lanes,
-        )  # fmt: skip
-        self._kept_closed()
+        wrong, paid = 0, 0.0
+        for some in self._pieces(order):
+            more, count, cost = tagging.perceive(
+                self.prepared.plan, self.weights, late.weights, self.mask, self.edge, late.edge,
+                self.prepared.labels, self.prepared.offsets, some, self.weight, count,
+                self.cost, self.cost_scale, growth, self.layout.lanes,
+            )  # fmt: skip
+            wrong, paid = wrong + more, paid + cost
+            self._kept_closed()
         return int(wrong), int(count), float(paid)
 
     def _kept_closed(self) -> None:

@@ -195,6 +195,24 @@ def test_the_same_bits_for_any_number_of_threads(name, monkeypatch):
     assert bits[0] == bits[1] == bits[2]
 
 
+def test_a_pass_of_order_2_is_the_same_in_small_pieces(monkeypatch):
+    """Kernels return now and then; only tables of transitions are then added up in other steps."""
+    from argmax.passes.stochastic import Walk
+
+    found = []
+    for work in (sequences.WORK, 1.0):
+        monkeypatch.setattr(sequences, "WORK", work)
+        F = case("order 2", precise=False)
+        w = np.random.default_rng(6).standard_normal(F.size)
+        walk = Walk(F.shards[0], F.problem, w)
+        pieces = walk._pieces(walk.visits)
+        loss = walk.descend(walk.visits, 0.1, 0.01)
+        found.append((F.at(w).value, F.at(w).gradient, loss, walk.flat()))
+        assert len(pieces) == (1 if work > 1.0 else len(walk.visits))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
 def solved(F):
     report = solvers.Report(tol=1e-13, max_iter=2000)
     solution = solvers.LBFGS(warmup=0).minimise(F, np.zeros(F.size), report)
