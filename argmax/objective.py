@@ -267,8 +267,14 @@ class Objective:
 
     def dot(self, a: Floats, b: Floats, penalised: bool = False) -> float:
         """⟨a, b⟩ over all weights, or over those that are penalised."""
-        if self.size <= RANGE or not a.dtype == b.dtype == np.float64:
+        if not a.dtype == b.dtype == np.float64:
             return float(sum(self.sweep(lambda s: _product(a[s], b[s]), penalised)))
+        if self.size <= RANGE:
+            free = self.problem.layout.free
+            if not penalised or free.stop == free.start:
+                return float(a @ b)
+            first, last = free.start, free.stop
+            return float(a[:first] @ b[:first]) + float(a[last:] @ b[last:])
         from .kernels import vectors
 
         return self.summed(vectors.dots, a, b, penalised=penalised)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import uuid
 from dataclasses import dataclass, field
 from typing import Any, final
@@ -13,6 +15,13 @@ from ..records import Floats
 from .files import OnDisk, Scratch
 
 __all__ = ["Slots", "Stamp"]
+
+_PROCESS, _NUMBERS = uuid.uuid4().hex, itertools.count()
+
+
+def _new_name() -> str:
+    """A name that no other stamp has, in this process, its forks or another one."""
+    return f"{_PROCESS}-{os.getpid()}-{next(_NUMBERS)}"
 
 
 @final
@@ -34,7 +43,7 @@ class Stamp:
     w: Floats
     base: Stamp | None = None
     shift: Floats | None = None
-    name: str = field(default_factory=lambda: uuid.uuid4().hex)
+    name: str = field(default_factory=_new_name)
 
     def moved(self, shift: Floats) -> Stamp:
         """The point that differs by a shift of the intercept alone."""

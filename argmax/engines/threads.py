@@ -160,6 +160,10 @@ class Threads(Engine):
         return list(shards)
 
     def fold(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Sums:
+        if len(shards) == 1:
+            sums = task(shards[0], self, *arguments)
+            shards[0].rest()
+            return sums
         return add_up(self.each(task, shards, *arguments))
 
     def each(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Iterator[Sums]:

@@ -16,7 +16,7 @@ and in every direction, so no solver needs to know them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
@@ -103,28 +103,37 @@ class Full(Layout):
     sparse: bool = False  # what the columns are padded for; any rows can be multiplied
     precise: bool = False  # multiply float32 rows in float64
     compiled: bool = False
+    _shape: tuple[int, int, int, int] = field(init=False, repr=False)
 
-    # Shape
+    # Shape: asked for at every turn, hence computed once
+
+    def __post_init__(self) -> None:
+        phi = self.label_features
+        columns = self.labels if phi is None else int(phi.shape[1])
+        width = padded(columns, self.sparse)
+        node_size = (self.features + int(self.intercept)) * width
+        shape = columns, width, node_size, node_size + math.prod(self.edge_shape)
+        object.__setattr__(self, "_shape", shape)
 
     @property
     def columns(self) -> int:
         """m, the number of weight columns."""
-        return self.labels if self.label_features is None else int(self.label_features.shape[1])
+        return self._shape[0]
 
     @property
     def width(self) -> int:
         """P, the columns stored."""
-        return padded(self.columns, self.sparse)
+        return self._shape[1]
 
     @property
     def node_size(self) -> int:
         """Length of the part of w that rows and intercept use."""
-        return (self.features + int(self.intercept)) * self.width
+        return self._shape[2]
 
     @property
     def size(self) -> int:
         """Length of the flat w."""
-        return self.node_size + math.prod(self.edge_shape)
+        return self._shape[3]
 
     @property
     def edge_shape(self) -> tuple[int, int, int]:
