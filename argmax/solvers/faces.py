@@ -110,19 +110,6 @@ def solve(climb: Climb) -> None:
             break
 
 
-def _stationary(G: Floats, g: Floats, rows: Ints, equal: bool) -> Floats:
-    """δ with Gδ + Aᵀλ = g, Aδ = 0, where A sums over each row (``equal``), in the least squares sense."""
-    if not equal:
-        return np.asarray(lstsq(G, g, lapack_driver="gelsy")[0])
-    _, owner = np.unique(rows, return_inverse=True)
-    A = np.zeros((owner.max() + 1, len(rows)))
-    A[owner, np.arange(len(rows))] = 1.0
-    zero = np.zeros((len(A), len(A)))
-    system = np.block([[G, A.T], [A, zero]])
-    found = lstsq(system, np.concatenate([g, np.zeros(len(A))]), lapack_driver="gelsy")[0]
-    return np.asarray(found[: len(rows)])
-
-
 def _move(climb: Climb, rows: Ints, labels: Ints, X: Floats) -> float:
     """α += step · δ, as far as the bounds let it; returns the step."""
     data, places = climb.data, np.arange(len(X))
@@ -146,14 +133,34 @@ def _move(climb: Climb, rows: Ints, labels: Ints, X: Floats) -> float:
 
 
 def _direction(climb: Climb, rows: Ints, labels: Ints, X: Floats) -> Floats:
-    """δ: from α to the optimum of the face."""
+    """δ: from α to the optimum of the face, G δ = g in the least squares sense.
+
+    Of Crammer and Singer the first variable of each row is minus the sum of its others, so that Σ_c δ_ic = 0
+    takes no equations of its own: the others move along e_c − e_first.
+    """
     data, k = climb.data, climb.layout.labels
-    E = np.eye(k)[labels]
+    E, count = np.zeros((len(rows), k)), np.arange(len(rows))
+    E[count, labels] = 1.0
     if climb.sum_of_hinges:
-        E -= np.eye(k)[data.labels[rows]]
-    G = climb.scale * (X[rows] @ X[rows].T) * (E @ E.T)
+        E[count, data.labels[rows]] -= 1.0
     table: Floats = climb.exact
     if not climb.bias:
         table = np.vstack([table, np.zeros((1, table.shape[1]))])
     g = np.einsum("ij,ij->i", (X[rows] @ table)[:, :k], E) + data.costs()[rows, labels]
-    return _stationary(G, g, rows, equal=not climb.sum_of_hinges)
+    if climb.sum_of_hinges:
+        return _least_squares(climb, X[rows], E, g)
+    begins = np.append(True, rows[1:] != rows[:-1])
+    others = np.flatnonzero(~begins)
+    first = np.flatnonzero(begins)[np.cumsum(begins) - 1][others]
+    delta = np.zeros(len(rows))
+    delta[others] = _least_squares(
+        climb, X[rows[others]], E[others] - E[first], g[others] - g[first]
+    )
+    np.subtract.at(delta, first, delta[others])
+    return delta
+
+
+def _least_squares(climb: Climb, X: Floats, E: Floats, g: Floats) -> Floats:
+    """δ with G δ = g, where G_vv' = ⟨x_v, x_v'⟩ ⟨e_v, e_v'⟩."""
+    G = climb.scale * (X @ X.T) * (E @ E.T)
+    return np.asarray(lstsq(G, g, lapack_driver="gelsy", check_finite=False)[0])
