@@ -183,9 +183,9 @@ class Structures:
 class Truth:
     """What is known of y: the label of each node, and the weight of each example in the loss.
 
-    ``cost`` (K, K) is Δ(y, y') of one node, for losses with a margin, and ``cost_scale`` (N,) what it is
-    multiplied by at each node (None: 1); ``prices`` (N, K) are costs of each node by itself, instead of a
-    table; ``allowed`` (N, K) lists several right answers instead of one.
+    ``cost`` (K, K) is Δ(y, y') of one node, for losses with a margin, or of classes (1,) what all wrong ones
+    cost; ``cost_scale`` (N,) is what it is multiplied by at each node (None: 1); ``prices`` (N, K) are costs
+    of each node by itself, instead of a table; ``allowed`` (N, K) lists several right answers instead of one.
 
     >>> import numpy as np
     >>> from argmax.records import Truth
@@ -195,7 +195,7 @@ class Truth:
 
     labels: Ints  # (N,)
     weight: Floats | None = None  # (n,)
-    cost: Floats | None = None  # (K, K)
+    cost: Floats | None = None  # (K, K) or (1,)
     allowed: NDArray[np.bool_] | None = None  # (N, K)
     cost_scale: Floats | None = None  # (N,)
     prices: Floats | None = None  # (N, K)

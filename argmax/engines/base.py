@@ -8,10 +8,11 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from ..records import Ints
+from . import limits
 from .examples import Examples
 from .shards import Shard
 
-__all__ = ["BRANCHES", "Crew", "Engine", "Room", "Sums", "Task", "add_up"]
+__all__ = ["BRANCHES", "Crew", "Engine", "Room", "Sums", "Task", "add_up", "one_by_one"]
 
 Sums = dict[str, Any]
 
@@ -89,7 +90,7 @@ class Engine(ABC):
 
     def share(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         """[piece(0), …, piece(count − 1)] in this process: arithmetic on weights, not on examples."""
-        return [piece(i) for i in range(count)]
+        return one_by_one(piece, count)
 
     def together(
         self,
@@ -100,7 +101,7 @@ class Engine(ABC):
     ) -> None:
         """``Crew.together`` in this process, as ``share``."""
         while work(True):
-            pass
+            limits.look()
 
     @abstractmethod
     def collect(self, X: Any, y: Any, sample_weight: Any) -> Examples | None:
@@ -117,6 +118,20 @@ class Engine(ABC):
     @abstractmethod
     def each(self, task: Task, shards: Sequence[Shard], *arguments: Any) -> Iterator[Sums]:
         """``task(shard, crew, *arguments)`` for each shard, in order."""
+
+
+def one_by_one(piece: Callable[[int], Any], count: int) -> list[Any]:
+    """[piece(0), …, piece(count − 1)] in the calling thread.
+
+    >>> from argmax.engines.base import one_by_one
+    >>> one_by_one(lambda i: i + 1, 3)
+    [1, 2, 3]
+    """
+    results = []
+    for i in range(count):
+        limits.look()
+        results.append(piece(i))
+    return results
 
 
 BRANCHES = 8

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any, final
 
 from ..errors import MissingExtra, Unsupported, WorkerLost, WrongType
+from . import limits
 from .machine import Machine, difference, machine
 from .remote import look
 
@@ -98,9 +99,13 @@ class Cluster:
         patience = self.timeout if timeout is None else timeout
         deadline = time.monotonic() + patience
         while waiting:
+            limits.look()
+            patient = max(deadline - time.monotonic(), 0.0)
             try:
-                future = done.get(timeout=max(deadline - time.monotonic(), 0.0))
+                future = done.get(timeout=max(min(patient, limits.left()), 0.0))
             except queue.Empty:
+                if time.monotonic() < deadline:
+                    continue  # not late: out of time
                 return "late"
             if future.status == "error":
                 _raise(future)

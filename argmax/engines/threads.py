@@ -18,7 +18,8 @@ from threadpoolctl import ThreadpoolController
 
 from .. import checks
 from ..records import Ints
-from .base import Engine, Room, Sums, Task, add_up
+from . import limits
+from .base import Engine, Room, Sums, Task, add_up, one_by_one
 from .examples import Examples
 from .shards import Shard
 
@@ -82,7 +83,7 @@ class Threads(Engine):
     def run(self, piece: Callable[[int], Any], count: int) -> list[Any]:
         """[piece(0), …, piece(count − 1)]; the calling thread works too."""
         if self._pool is None or count == 1:
-            return [piece(i) for i in range(count)]
+            return one_by_one(piece, count)
         if self._room is not None:
             self._ring(None)
         results: list[Any] = [None] * count
@@ -91,11 +92,18 @@ class Threads(Engine):
         def work() -> None:
             try:
                 while not stopped[0] and (i := next(ticket)) < count:
+                    limits.look()
                     results[i] = piece(i)
             finally:  # no tickets left, or an error: nobody need begin another piece
                 stopped[0] = True
 
-        helped = self._pool.start(work, min(self.n, count) - 1)
+        left = limits.current()
+
+        def help_out() -> None:
+            with limits.within(left):
+                work()
+
+        helped = self._pool.start(work if left is None else help_out, min(self.n, count) - 1)
         try:
             work()
         finally:  # after an error or Ctrl-C the helpers finish the piece in hand, no more
@@ -118,7 +126,7 @@ class Threads(Engine):
         """``Crew.together``."""
         if self._pool is None or most == 1:
             while work(True):
-                pass
+                limits.look()
             return
         errors: list[BaseException] = [] if room is None else room.errors
 
@@ -136,7 +144,7 @@ class Threads(Engine):
         helped = self._pool.start(help_out, min(self.n, most) - 1 - there)
         try:
             while work(True) and not errors:
-                pass
+                limits.look()
             if errors or _abandoned(counts):  # what somebody had in hand will never be done
                 raise errors[0] if errors else MemoryError("A thread ran out of memory.")
         except BaseException:

@@ -86,7 +86,8 @@ def _held(
         rows, weight, codes = chosen(rows, used), weight[used], codes[used]
         present, codes = np.unique(codes, return_inverse=True)
         classes = classes[present]
-        cost = None if cost is None else cost[np.ix_(present, present)]
+        if cost is not None and cost.ndim == 2:
+            cost = cost[np.ix_(present, present)]
         prices = None if prices is None else prices[np.ix_(used, present)]
     labels, weights = codes.astype(np.intp), None if np.all(weight == 1.0) else weight
     return Held(rows, Truth(labels, weights, cost, prices=prices), classes)
@@ -95,11 +96,12 @@ def _held(
 def costs_of(
     cost: Any, loss: Loss, example_cost: Any, n: int, k: int
 ) -> tuple[Floats | None, Floats | None]:
-    """A table of costs (k, k), or costs of each example (n, k), where the loss has some."""
+    """Costs of labels, as ``Truth`` has them, or costs of each example (n, k), where the loss has some."""
     if example_cost is None:
         if not loss.takes_cost:
             return None, None
-        return costs.zero_one(k) if cost is None else costs.matrix(cost, k), None
+        # The default is one number: a table of many labels against labels would be larger than the data.
+        return np.ones(1) if cost is None else costs.matrix(cost, k), None
     if not loss.takes_cost or cost is not None:
         reason = f"loss {loss.name!r} has no cost" if not loss.takes_cost else "cost is set as well"
         raise Unsupported(f"example_cost would be ignored: {reason}. Leave one of them out.")

@@ -16,11 +16,16 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-import llvmlite
-import numba
-from numba import njit, types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
-from numba.core.runtime import rtsys
+from . import compiling
+
+with compiling.preparing():
+    import llvmlite
+    import numba
+    from numba import njit, types
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+    from numba.core.runtime import rtsys
+
+compiling.listen()
 
 __all__ = ["cache_folder", "inner_kernel", "kernel"]
 
@@ -94,12 +99,13 @@ class _Cache(FunctionCache):
 
         Machine code needs only its memory management; a kernel that is not found asks for the rest itself.
         """
-        rtsys.initialize(target_context)
-        with self._guard_against_spurious_io_errors():
+        with compiling.preparing(), self._guard_against_spurious_io_errors():
+            rtsys.initialize(target_context)
             return self._load_overload(sig, target_context)
 
     def save_overload(self, sig, data):
-        with suppress(OSError):  # a full disk: the kernel is compiled, and will be again
+        # A full disk: the kernel is compiled, and will be again.
+        with compiling.preparing(), suppress(OSError):
             super().save_overload(sig, data)
 
 

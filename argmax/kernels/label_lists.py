@@ -53,7 +53,7 @@ def settle(alpha, lists, held, counts):
 
 @kernel
 def renew(
-    some, indptr, indices, values, step, y, delta, own, sum_of_hinges, bias, W, alpha, band,
+    some, indptr, indices, values, step, y, prices, begins, sum_of_hinges, bias, W, alpha, band,
     lists, held, counts, left, terms,
 ):  # fmt: skip
     """New lists for those examples of ``some`` whose list has served: all labels are looked at, none moved.
@@ -69,7 +69,7 @@ def renew(
         before = -np.int64(counts[i])
         if before <= 0:
             continue
-        cost = delta[i] if own else delta[y[i]]
+        cost = prices[begins[i] : begins[i] + K]
         gather(indices, values, step, indptr[i], indptr[i + 1], flat, P, row)
         for k in range(K):
             g[k] = row[k] + bias * flat[base + k] + cost[k]

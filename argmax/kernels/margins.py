@@ -177,12 +177,13 @@ def _move(indices, values, step, first, last, flat, P, bias, base, row, count, m
 
 
 @inner_kernel
-def _send_for_scalars(i, indptr, q, c, y, gaps, counts, left):
+def _send_for_scalars(i, indptr, q, c, y, begins, gaps, counts, left):
     """Have what example i has one of brought near."""
     prefetch(indptr, i)
     prefetch(q, i)
     prefetch(c, i)
     prefetch(y, i)
+    prefetch(begins, i)
     prefetch(gaps, i)
     prefetch(counts, i)
     prefetch(left, i)
@@ -212,14 +213,14 @@ def _send_for_weights(i, indptr, indices, flat, P, room, lists, count):
 
 @kernel
 def visit(
-    order, indptr, indices, values, step, q, c, y, delta, own, sum_of_hinges, scale, bias, W, alpha, gaps,
+    order, indptr, indices, values, step, q, c, y, prices, begins, sum_of_hinges, scale, bias, W, alpha, gaps,
     lists, held, counts, left, terms,
 ):  # fmt: skip
     """Visit the examples in ``order`` once.
 
-    Given  rows; q (n,) curvatures ‖x‖² + bias (scaled); c (n,) weights C·s_i; y (n,); Δ (K, K) of the labels,
-           or (n, K) if every example has its ``own``; scale 1, or ½ for two classes; bias 1 where the last
-           row of W is the intercept, else 0.
+    Given  rows; q (n,) curvatures ‖x‖² + bias (scaled); c (n,) weights C·s_i; y (n,); prices, where those of
+           example i, Δ_i (K,), begin at begins[i]; scale 1, or ½ for two classes; bias 1 where the last row
+           of W is the intercept, else 0.
     Filled W (d [+ 1], P), alpha (n, K), gaps (n,) as they were before each step.
 
     ``lists`` (n, L) and what follows are the labels that matter (``label_lists``); L = 0 leaves them out.
@@ -231,16 +232,13 @@ def visit(
     nothing = np.zeros(1, W.dtype)  # a zero of the same kind: a literal would be float64
     place, moved, some = np.empty(K, np.int64), np.empty(K, np.int64), np.arange(K)
     # No views inside the loop: each would be counted as one more user of its array, which takes time.
-    flat_alpha, flat_lists, flat_held, prices = (
-        alpha.ravel(),
-        lists.ravel(),
-        held.ravel(),
-        delta.ravel(),
-    )
+    flat_alpha, flat_lists, flat_held = alpha.ravel(), lists.ravel(), held.ravel()
     for at in range(len(order)):
         i = np.int64(order[at])
         if at + FAR < len(order):
-            _send_for_scalars(np.int64(order[at + FAR]), indptr, q, c, y, gaps, counts, left)
+            _send_for_scalars(
+                np.int64(order[at + FAR]), indptr, q, c, y, begins, gaps, counts, left
+            )
         if at + AHEAD < len(order):
             _send_for_example(
                 order[at + AHEAD], indptr, indices, values, step, K, flat_alpha, room, flat_lists, flat_held,
@@ -253,7 +251,7 @@ def visit(
             )
         own_label, weight = np.int64(get(y, i)), get(c, i)
         first, last = np.int64(get(indptr, i)), np.int64(get(indptr, i + 1))
-        cost, inverse = (i if own else own_label) * K, 1.0 / get(q, i)
+        cost, inverse = get(begins, i), 1.0 / get(q, i)
         m, label = K, own_label
         if room > 0:
             m = np.int64(get(counts, i))
@@ -319,13 +317,13 @@ def visit(
 
 @kernel
 def look(
-    first, last, indptr, indices, values, step, c, y, delta, own, sum_of_hinges, bias, W, alpha, gaps
+    first, last, indptr, indices, values, step, c, y, prices, begins, sum_of_hinges, bias, W, alpha, gaps
 ):  # fmt: skip
     """The gaps of examples first … last−1 at W, nothing moved; returns their Σ ⟨Δ_i, α_i⟩."""
     K, P, flat, gain = alpha.shape[1], W.shape[1], W.ravel(), 0.0
     row, g, base = np.zeros(P), np.empty(K), (len(W) - 1) * P
     for i in range(first, last):
-        cost = delta[i] if own else delta[y[i]]
+        cost = prices[begins[i] : begins[i] + K]
         _margins(
             i, indptr, indices, values, step, flat, base, P, bias, y[i], cost, sum_of_hinges, row, g, K
         )  # fmt: skip

@@ -318,7 +318,8 @@ def descend(
     What does not shrink would never recover from first steps of 1/λ: there 1/√t is the most.
 
     Given labels y (n,), weight s (n,) or a single 1, decay λ, and cost, added to the scores of a row: none
-    (0, 0), a table (K, K) for its label or, if ``priced``, its own (n, K).
+    (0, 0), one number for all wrong labels (1, 1), a table (K, K) for its label or, if ``priced``, its own
+    (n, K).
     Filled W, b, late_W, late_b, and state: scale, clock, steps so far, and the weight of all w that the mean
     has; step t has weight 1, or t with INVERSE (Lacoste-Julien, Schmidt and Bach 2012), where the clock adds
     up t · scale. Then w = scale · W. Returns the sum of the losses, each before its step.
@@ -350,7 +351,10 @@ def descend(
             S,
         )
         own = S[y[i]]
-        if len(cost):
+        if len(cost) and cost.shape[1] == 1:
+            for c in range(K):
+                S[c] += cost[0, 0] if c != y[i] else 0.0
+        elif len(cost):
             which = i if priced else y[i]
             for c in range(K):
                 S[c] += cost[which, c]

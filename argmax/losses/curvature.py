@@ -63,11 +63,12 @@ class Softmax(Curvature):
         return np.asarray(np.diag(shares.sum(axis=0)) - shares.T @ filled)
 
     def summed_diagonal(self, filled: Floats, weight: Floats) -> Floats:
-        return np.asarray(np.einsum("i,ij,ij->j", weight, filled, 1.0 - filled)) / self.temperature
+        steep = weight / self.temperature
+        return np.asarray(steep @ filled - np.einsum("i,ij,ij->j", steep, filled, filled))
 
     def summed_product(self, filled: Floats, weight: Floats, v: Floats) -> Floats:
-        apart = v[None, :] - (filled @ v)[:, None]
-        return np.asarray(np.einsum("i,ij,ij->j", weight, filled, apart)) / self.temperature
+        steep = weight / self.temperature
+        return np.asarray((steep @ filled) * v - (steep * (filled @ v)) @ filled)
 
     def spread(self, filled: Floats) -> Floats:
         square = np.einsum("ij,ij->i", filled, filled)
@@ -176,10 +177,13 @@ class Star(Curvature):
         return total
 
     def summed_diagonal(self, filled: Floats, weight: Floats) -> Floats:
-        return self.summed(filled, weight).diagonal()
+        return np.asarray(weight @ np.abs(filled))
 
     def summed_product(self, filled: Floats, weight: Floats, v: Floats) -> Floats:
-        return np.asarray(self.summed(filled, weight) @ v)
+        own = np.arange(len(filled)), filled.argmin(axis=1)
+        pulls = filled * (v - v[own[1]][:, None])
+        pulls[own] = -pulls.sum(axis=1)  # at the truth nothing differs from itself
+        return np.asarray(weight @ pulls)
 
     def spread(self, filled: Floats) -> Floats:
         return np.asarray(2.0 * np.maximum(filled, 0.0).sum(axis=1) / filled.shape[1])

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from ..errors import Unsupported
-from ..records import Floats, Scores, Truth
+from ..records import Floats, Ints, Scores, Truth
 from ..spaces import Chain, Classes, Space
 from .base import Loss, weighted
 from .curvature import Softmax, shares_after
@@ -23,10 +23,19 @@ def augmented(scores: Scores, truth: Truth) -> Scores:
         return replace(scores, node=scores.node + truth.prices)
     if truth.cost is None:
         return scores
+    if truth.cost.ndim == 1:
+        return _raised(scores, truth.labels, float(truth.cost[0]))
     cost = truth.cost[truth.labels]
     if truth.cost_scale is not None:
         cost = cost * truth.cost_scale[:, None]
     return replace(scores, node=scores.node + cost)
+
+
+def _raised(scores: Scores, labels: Ints, cost: float) -> Scores:
+    """All wrong labels raised by the same cost."""
+    node, own = scores.node + cost, (np.arange(len(labels)), labels)
+    node[own] = scores.node[own]
+    return replace(scores, node=node)
 
 
 def _as_they_are(scores: Scores, truth: Truth) -> Scores:

@@ -300,4 +300,4 @@ def _cost(truth: Truth) -> tuple[Floats, bool]:
     """What is added to the scores, and whether each row has its own."""
     if truth.prices is not None:
         return truth.prices, True
-    return (np.empty((0, 0)) if truth.cost is None else truth.cost), False
+    return (np.empty((0, 0)) if truth.cost is None else np.atleast_2d(truth.cost)), False

@@ -69,7 +69,8 @@ def kept_scores(
     if stamp.base is not None and stamp.shift is not None:
         near = kept_scores(shard, crew, problem, stamp.base, name)
         shard.slots.keep(name, stamp, near.shape)  # the same memory: that point is left
-        move = layout.label_matrix @ stamp.shift
+        phi = layout.label_features
+        move = stamp.shift if phi is None else phi @ stamp.shift
 
         def shift(i: int) -> None:
             near[slice(*shard.structures.node_range(*shard.groups[i]))] += move

@@ -146,7 +146,7 @@ def _direction(climb: Climb, rows: Ints, labels: Ints, X: Floats) -> Floats:
     table: Floats = climb.exact
     if not climb.bias:
         table = np.vstack([table, np.zeros((1, table.shape[1]))])
-    g = np.einsum("ij,ij->i", (X[rows] @ table)[:, :k], E) + data.costs()[rows, labels]
+    g = np.einsum("ij,ij->i", (X[rows] @ table)[:, :k], E) + data.costs(rows, labels)
     if climb.sum_of_hinges:
         return _least_squares(climb, X[rows], E, g)
     begins = np.append(True, rows[1:] != rows[:-1])

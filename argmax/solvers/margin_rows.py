@@ -11,7 +11,7 @@ import numpy as np
 
 from ..layouts import csr_arguments
 from ..objective import Objective
-from ..records import Csr, Floats, Ints
+from ..records import Csr, Floats, Ints, Truth
 from .report import Report, Values
 
 if TYPE_CHECKING:
@@ -55,11 +55,7 @@ class DualRows:
         self.rows = as_sparse(shard.structures.rows, objective.engine.share)
         self.brief = self.rows if climb.precise else in_brief(self.rows)
         self.labels = truth.labels
-        self.own = truth.prices is not None
-        if truth.prices is not None:
-            self.delta = np.ascontiguousarray(truth.prices)
-        else:
-            self.delta = np.ones((k, k)) - np.eye(k) if truth.cost is None else truth.cost
+        self.prices, self.begins = _prices(truth, k)
         self.c = objective.C * (np.ones(n) if truth.weight is None else truth.weight)
         q = objective.norms(shard) + climb.scale * climb.bias
         self.q = np.maximum(q, 1e-3 / self.c)  # an empty row moves all its mass at once
@@ -73,17 +69,17 @@ class DualRows:
         room = k // 8 if k >= MANY else 0
         self.lists, self.held = np.zeros((n, room), np.int32), np.zeros((n, room))
         self.counts, self.left, self.terms = (np.zeros(n, np.int32) for _ in range(3))
-        self.band = BAND * float(self.delta.max())
+        self.band = BAND * float(self.prices.max())
 
     def _listed(self) -> tuple[Any, ...]:
         return self.lists, self.held, self.counts, self.left, self.terms
 
     def _given(self, climb: Climb) -> tuple[Any, ...]:
-        return self.c, self.labels, self.delta, self.own, climb.sum_of_hinges
+        return self.c, self.labels, self.prices, self.begins, climb.sum_of_hinges
 
-    def costs(self) -> Floats:
-        """Δ of every example (n, K)."""
-        return self.delta if self.own else self.delta[self.labels]
+    def costs(self, rows: Ints, labels: Ints) -> Floats:
+        """Δ of some examples and labels."""
+        return np.asarray(self.prices[self.begins[rows] + labels])
 
     def settle(self) -> None:
         """Bring α up to date where lists hold a part of it."""
@@ -197,6 +193,21 @@ class DualRows:
     def restore(self, kept: Values) -> None:
         for name, array in kept.items():
             getattr(self, name)[:] = array
+
+
+def _prices(truth: Truth, k: int) -> tuple[Floats, Ints]:
+    """Costs in one line, and where in it those of each example begin.
+
+    Where all wrong labels cost 1 the line is … 1 1 1 0 1 1 1 …: each example has its zero at its own label,
+    and no table of labels against labels is needed.
+    """
+    if truth.prices is not None:
+        return np.ravel(truth.prices), k * np.arange(len(truth.labels))
+    if truth.cost is not None and truth.cost.ndim == 2:
+        return np.ravel(truth.cost), k * truth.labels.astype(np.int64)
+    prices = np.full(2 * k - 1, 1.0 if truth.cost is None else truth.cost[0])
+    prices[k - 1] = 0.0
+    return prices, k - 1 - truth.labels.astype(np.int64)
 
 
 def pieces(n: int, count: int) -> list[slice]:

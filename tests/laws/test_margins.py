@@ -304,7 +304,7 @@ def test_a_visit_is_the_best_step_of_its_block(loss, k, precise):
         data.rest[i] = 0
         climb.rebuild()
         scores, y = (X[i] @ climb.exact)[:k], data.labels[i]
-        g = scores + data.costs()[i] - (scores[y] if climb.sum_of_hinges else 0.0)
+        g = scores + data.costs(i, np.arange(k)) - (scores[y] if climb.sum_of_hinges else 0.0)
         given = data.alpha[i].copy(), g, data.q[i], data.c[i]
         step = box_step(*given, y) if climb.sum_of_hinges else simplex_step(*given)
         climb.sweep(report)
