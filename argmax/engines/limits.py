@@ -16,13 +16,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import final
 
-__all__ = ["Left", "OutOfTime", "afford", "current", "left", "look", "within"]
+__all__ = ["Left", "OutOfTime", "afford", "affordable", "current", "left", "look", "within"]
 
 Left = Callable[[], float]
 """The seconds that are left; negative when they are over."""
 
-PRODUCTS = 2e9
-"""Multiply-adds a second of dense factorisations, at least: processors do several times as many."""
+PRODUCTS = 5e9
+"""Multiply-adds a second of dense factorisations, at least: most processors do several times as many."""
 
 _left: ContextVar[Left | None] = ContextVar("left", default=None)
 
@@ -67,12 +67,17 @@ def look() -> None:
         raise OutOfTime
 
 
-def afford(work: float) -> None:
-    """Raise ``OutOfTime`` where so many multiply-adds in one piece would end after the limit.
+def affordable(work: float) -> bool:
+    """Whether so many multiply-adds in one piece would end before the limit.
 
     >>> from argmax.engines import limits
-    >>> limits.afford(1e15)  # there is none
+    >>> limits.affordable(1e15)  # there is none
+    True
     """
-    found = _left.get()
-    if found is not None and work / PRODUCTS > found():
+    return work / PRODUCTS <= left()
+
+
+def afford(work: float) -> None:
+    """Raise ``OutOfTime`` where so many multiply-adds in one piece would end after the limit."""
+    if not affordable(work):
         raise OutOfTime

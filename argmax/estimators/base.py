@@ -138,7 +138,11 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
             start = units.inside(layout, start)
             state = resuming.found(self.callbacks or (), objective, settings.solver) or state
             try:
-                solution = settings.solver.minimise(objective, start, report, state)
+                solution = report.run(
+                    lambda: settings.solver.minimise(objective, start, report, state),
+                    objective,
+                    start,
+                )
                 solution = _judged(objective, solution)
             except KeyboardInterrupt:
                 if report.w is not None:

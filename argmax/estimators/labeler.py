@@ -157,7 +157,9 @@ class GraphLabeler(Learner):
             objective = Objective(problem, shards, settings.engine, settings.C)
             report = self._report(list(self.callbacks or ()))
             start = self._start(layout, classes)
-            solution = settings.solver.minimise(objective, start, report)
+            solution = report.run(
+                lambda: settings.solver.minimise(objective, start, report), objective, start
+            )
         if not np.isfinite(solution.w).all():
             raise NumericalFailure(
                 f"the fit left the finite numbers (overflow). {ADVICE['stalled']}"

@@ -215,7 +215,11 @@ class Tagger(SequenceModel):
             if isinstance(settings.engine, engines.Threads):
                 _settle(objective, settings.engine.run)
             try:
-                solution = settings.solver.minimise(objective, start, report, state)
+                solution = report.run(
+                    lambda: settings.solver.minimise(objective, start, report, state),
+                    objective,
+                    start,
+                )
             except KeyboardInterrupt:
                 if report.w is not None:
                     solution = _best_so_far(objective, report)

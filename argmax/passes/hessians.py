@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
-from ..engines import Crew, Shard, Stamp
+from ..engines import Crew, Shard, Stamp, limits
 from ..engines.base import Sums
 from ..layouts import Full, Rotation, as_matrix
 from ..records import Csr, Floats, Ints, Rows
@@ -208,6 +208,7 @@ def pair_sums(
         part, group = divmod(i, len(groups))
         some = [tiles[t] for t in groups[group]]
         for a in range(*parts[part], READ):
+            limits.look()
             block = a, min(a + READ, parts[part][1])
             _add_block(shard, block, layout, v, bent, some, sums[part], turn)
 
@@ -232,6 +233,7 @@ def column_sums(
     def column(a: int) -> None:
         places, total = np.flatnonzero(curving[:, a]), np.zeros((side, side), order="F")
         for some in np.array_split(places, max(1, -(-len(places) // READ))):
+            limits.look()
             rows = np.ones((len(some), side))
             rows[:, : layout.features] = _listed(shard, some, turn)
             rows *= np.sqrt(v(some)[:, a])[:, None]

@@ -14,7 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ..engines import Shard
+from ..engines import Shard, limits
 from ..engines.reading import chosen
 from ..kernels import compiled
 from ..kernels.rules import LOSSES, RULES, SCHEDULES
@@ -138,6 +138,7 @@ class RowWalk:
         """One visit of each row of ``order`` by the rule of the loss; returns the number of mistakes."""
         rule, wrong, shard = RULES[self.problem.loss.name], 0, self.shard
         for piece in self._pieces(order):
+            limits.look()
             if self._fast():
                 from ..kernels import online
 
@@ -157,6 +158,7 @@ class RowWalk:
         schedule, loss = SCHEDULES[self.schedule], LOSSES.get(self.problem.loss.name)
         shard, total = self.shard, 0.0
         for piece in self._pieces(order):
+            limits.look()
             if loss is not None and self._fast():
                 from ..kernels import online
 

@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ..engines import Shard
+from ..engines import Shard, limits
 from ..kernels import attributes, tagging, triples
 from ..kernels.attributes import Weights
 from ..records import Floats, Ints
@@ -144,7 +144,8 @@ class Walk:
     def descend(self, order: Ints, eta: float, decay: float) -> float:
         """Gradient steps on the sequences of ``order``; the sum of their losses before each step."""
         loss = 0.0
-        for some in self._pieces(order):
+        for some in self.pieces(order):
+            limits.look()
             loss += tagging.descend(
                 self.prepared.plan, self.weights, self.mask, self.edge, self.prepared.labels,
                 self.prepared.offsets, some, self.weight, self.state, eta, decay, self.cost, self.cost_scale,
@@ -153,7 +154,7 @@ class Walk:
             self._kept_closed()
         return float(loss)
 
-    def _pieces(self, order: Ints) -> list[Ints]:
+    def pieces(self, order: Ints) -> list[Ints]:
         """The sequences of ``order`` in pieces that a kernel works on before it returns."""
         tokens = tokens_at_once(self.layout)
         if tokens is None or not len(order):
@@ -171,7 +172,8 @@ class Walk:
         answers.
         """
         wrong, paid = 0, 0.0
-        for some in self._pieces(order):
+        for some in self.pieces(order):
+            limits.look()
             more, count, cost = tagging.perceive(
                 self.prepared.plan, self.weights, late.weights, self.mask, self.edge, late.edge,
                 self.prepared.labels, self.prepared.offsets, some, self.weight, count,

@@ -29,13 +29,14 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..engines import limits
 from ..engines.columns import OWNERS
 from ..engines.dealt import Dealt, Hands, deal, hands, owners_of
 from ..layouts import as_matrix, csr_arguments
 from ..memory import cache_aligned
 from ..objective import GROUPS, PIECE, Objective
 from ..records import Csr, Floats, Ints
-from .margin_rows import as_sparse
+from .margin_rows import as_sparse, pieces
 from .report import Report, Values
 
 if TYPE_CHECKING:
@@ -303,9 +304,12 @@ class _Examples:
         """U += Σ c_i x_i (y_i − μ_i)ᵀ, h likewise; features as the layout has them."""
         from ..kernels import products
 
-        residual = -self.mu * (self.c * scale)[:, None]
-        residual[np.arange(len(self.c)), self.labels] += self.c * scale
-        products.csr_adjoint(*csr_arguments(self.rows), residual, U, h)
+        for some in pieces(len(self.c), self.rows.entries * U.shape[1] // CHUNK):
+            limits.look()
+            c = self.c[some] * scale
+            residual = -self.mu[some] * c[:, None]
+            residual[np.arange(len(c)), self.labels[some]] += c
+            products.csr_adjoint(*csr_arguments(self.rows[some]), residual, U, h)
 
     def sweep(self, ascent: Ascent, report: Report) -> float:
         """Every example once; returns what they add to the gap."""

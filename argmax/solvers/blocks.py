@@ -91,7 +91,9 @@ class BlockFrankWolfe(Solver):
             near, last = estimate <= wanted, report.passes + epochs >= report.max_iter
             if not (near or last or epochs >= LOOK or report.out_of_time()):
                 continue
+            began = report.seconds
             point = climb.look()
+            report.reserve = report.seconds - began
             wanted = 0.5 * estimate if near else wanted
             stop = report(objective, point.w, point.value, point.gap, epochs)
             epochs = 0

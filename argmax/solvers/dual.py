@@ -105,7 +105,8 @@ class Dual(Solver):
             began = report.seconds
             estimate = ascent.sweep(report)
             sweeps += 1
-            patience = min(max(SELDOM * (report.seconds - began), PATIENCE[0]), PATIENCE[1])
+            report.reserve = report.seconds - began  # a look takes no longer than a sweep
+            patience = min(max(SELDOM * report.reserve, PATIENCE[0]), PATIENCE[1])
             # Looking costs a pass, and changes nothing that follows: only when it may be the end, when
             # limits ask for it, or when somebody has waited for news for a while.
             near = estimate <= wanted
@@ -119,7 +120,9 @@ class Dual(Solver):
             over = due and report.certified(point)
             wanted = 0.5 * estimate if near else wanted
             passes, state = sweeps - reported, None if over else keep
-            stop = report(objective, point.w, point.value, point.gap, passes, state)
+            stop = report(
+                objective, point.w, point.value, point.gap, passes, state, proven=point.proven
+            )
             reported, told = sweeps, report.seconds
             if stop or over:
                 break

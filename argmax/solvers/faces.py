@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import lstsq
 
+from ..engines import limits
 from ..layouts import as_matrix
 from ..objective import Objective, Point
 from ..records import Floats, Ints
@@ -105,6 +106,7 @@ def solve(climb: Climb) -> None:
     X = X.toarray() if not isinstance(X, np.ndarray) else X
     X = np.hstack([X, np.full((len(X), 1), climb.bias)]).astype(float)
     for _ in range(WALK):
+        limits.look()
         rows, labels = _free(climb)
         if not 0 < len(rows) <= LARGEST or _move(climb, rows, labels, X) == 1.0:
             break

@@ -35,9 +35,6 @@ ENOUGH = 0.1
 PRECISE = 1e-5
 """Below this ``tol`` all products run in float64."""
 
-PIECE = 2000
-"""Sequences between two looks at the clock."""
-
 
 @final
 class FrankWolfe(Solver):
@@ -85,7 +82,9 @@ class FrankWolfe(Solver):
             near, last = estimate <= climb.wanted, climb.epochs >= report.max_iter
             if not (near or last or passes >= LOOK or report.out_of_time()):
                 continue
+            began = report.seconds
             point = climb.look()
+            report.reserve = report.seconds - began
             climb.wanted = 0.5 * estimate if near else climb.wanted
             stop = report(objective, point.w, point.value, point.gap, passes, climb.values)
             if stop or report.certified(point):
@@ -119,10 +118,10 @@ class _Climb:
 
     def _round(self, step: Any, order: Ints) -> float:
         grown = 0.0
-        for first in range(0, len(order), PIECE):
+        for piece in self.ascent.walk.pieces(order):
             if self.report.out_of_time():
                 return 0.0
-            grown += step(order[first : first + PIECE])
+            grown += step(piece)
         self.ascent.make_room()
         return grown
 

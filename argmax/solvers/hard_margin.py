@@ -43,8 +43,7 @@ def widest(
     longest, most = _longest(objective), _largest_cost(objective)
     C, w, state = 1.0 / longest, start, None
     while True:
-        left = None if report.time_limit is None else max(report.time_limit - report.seconds, 0.0)
-        inner = Report(report.tol, max(report.max_iter - report.passes, 1), left)
+        inner = Report(report.tol, max(report.max_iter - report.passes, 1), report.left)
         softer = soft(objective, C)
         found = _solved(name, seed, softer, w, inner, state)
         w, state = found.w, found.state

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from ..engines import limits
 from ..layouts import csr_arguments
 from ..objective import Objective
 from ..records import Csr, Floats, Ints, Truth
@@ -99,10 +100,15 @@ class DualRows:
         tables = [climb.exact, *(np.zeros_like(climb.exact) for _ in parts[1:])]
 
         def add(i: int) -> None:
-            margins.accumulate(
-                parts[i].start, parts[i].stop, *csr_arguments(self.rows), self.c, self.labels,
-                climb.sum_of_hinges, climb.scale, climb.bias, tables[i], self.alpha,
-            )  # fmt: skip
+            count = parts[i].stop - parts[i].start
+            work = self.rows.entries * climb.exact.shape[1] * count // max(len(self.c), 1)
+            for piece in pieces(count, work // CHUNK):
+                limits.look()
+                margins.accumulate(
+                    parts[i].start + piece.start, parts[i].start + piece.stop,
+                    *csr_arguments(self.rows), self.c, self.labels, climb.sum_of_hinges, climb.scale,
+                    climb.bias, tables[i], self.alpha,
+                )  # fmt: skip
 
         climb.share(add, len(parts))
         for table in tables[1:]:

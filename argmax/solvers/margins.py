@@ -85,7 +85,9 @@ def climb(
         due = due or report.look(earlier + ascent.passes, np.nan, estimate)
         if not due and ascent.visited - told < PATIENCE * ascent.examples:
             continue
+        began = report.seconds
         before, (dual, gap) = gap, ascent.look()
+        report.reserve = 2.0 * (report.seconds - began)  # another one, and the value at the end
         over = gap <= target
         if near and not over:
             wanted = estimate * float(np.clip(CAREFUL * target / gap, 0.5, CAREFUL))

@@ -155,6 +155,6 @@ def polish(
         if not objective.norm(following.gradient) < 0.5 * objective.norm(point.gradient):
             break
         point = following
-        if report(objective, point.w, point.value, point.gap):
+        if report(objective, point.w, point.value, point.gap, proven=point.proven):
             break
     return point

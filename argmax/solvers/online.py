@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engines.limits import OutOfTime
 from ..errors import Unsupported
 from ..layouts import Full, Pairs
 from ..objective import Objective
@@ -94,6 +95,9 @@ def stoppable(walk: Any, report: Report) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         report.w = walk.mean() if report.passes else None
+        raise
+    except OutOfTime:
+        report.found_without_value(walk.mean() if walk.count else walk.flat())
         raise
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .. import passes
+from ..engines import limits
 from ..objective import RANGE, Objective, Point
 from ..records import Floats
 from .report import Values
@@ -28,6 +29,9 @@ __all__ = ["Preconditioner"]
 SINGLE_FEATURES = 500
 """From so many features on the factor is float32, half as large and half as long to read: an estimate that is
 wrong in its seventh digit is no worse. Where rounding makes it indefinite, float64 is used after all."""
+
+SOLVED = 1e8
+"""Multiply-adds of columns that are solved for at once, before the clock is looked at."""
 
 FACTOR_FEATURES = 3000
 """Beyond so many features the factor (d² memory, d³/3 work) gives way to its diagonal."""
@@ -168,6 +172,13 @@ class Preconditioner:
 
     def _solved(self, stacked: Floats) -> Floats:
         """The factored matrix, inverted, times some columns; their memory may be used."""
+        columns = 4 * max(1, int(SOLVED / (4 * self.side**2)))
+        if stacked.shape[1] > columns:
+            for first in range(0, stacked.shape[1], columns):
+                limits.look()
+                some = stacked[:, first : first + columns]
+                some[:] = self._solved(np.ascontiguousarray(some))
+            return stacked
         if not self.objective.problem.full.compiled or stacked.shape[1] % 4:
             return np.asarray(cho_solve(self._factor, stacked, check_finite=False))
         from ..kernels import triangular

@@ -14,6 +14,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
+import numpy as np
+
+from ..engines.limits import OutOfTime, within
+from ..kernels import compiling
 from ..objective import Objective, Point
 from ..records import Floats, Solution
 
@@ -21,6 +25,19 @@ __all__ = ["Keeper", "Progress", "Report", "Snapshot", "Values"]
 
 OPEN = "", "max_iter", "stalled", "time_limit", "handed_on"
 """Reasons to stop that do not matter where ``tol`` is met."""
+
+GRACE = 0.5
+"""Seconds after ``time_limit`` in which a pass that has begun, or a last one, may end; then it is cut."""
+
+NOTICED = 0.1
+"""Seconds of compiling that are worth telling."""
+
+
+
+def working() -> float:
+    """A clock that stands still while kernels are compiled."""
+    return time.perf_counter() - compiling.seconds()
+
 
 Values = dict[str, Any]
 """What a solver holds at the end of a pass, by name: arrays, numbers, flags and words."""
@@ -104,6 +121,9 @@ class Keeper(ABC):
 class Report:
     """Limits and listeners of one run.
 
+    ``time_limit`` counts from here, without the time in which kernels are compiled (``seconds`` have it).
+    Loops look at ``out_of_time``; what does not is cut soon after (``run``). ``clock`` tells its seconds.
+
     A solver calls ``report(w, value, gap)`` after every pass and stops when it answers True;
     ``certified(point)`` says whether ``tol`` is met.
 
@@ -120,14 +140,18 @@ class Report:
         time_limit: float | None = None,
         callbacks: Sequence[Callback] = (),
         verbose: int = 0,
+        clock: Callable[[], float] = working,
     ) -> None:
         self.tol, self.max_iter, self.time_limit = tol, max_iter, time_limit
         self.callbacks, self.verbose = tuple(callbacks), verbose
         self.history: list[tuple[float, float, float]] = []
         self.passes = 0
         self.status, self.message = "", ""
-        self.began = time.perf_counter()
+        self.began, self._ready = time.perf_counter(), compiling.seconds()
+        self._clock, self._start = clock, clock()
+        self.reserve = 0.0  # seconds that a solver needs at the end, to see where it is
         self.w: Floats | None = None
+        self._found: list[tuple[float, float, Floats]] = []  # value, proven gap, w: points known so far
         self.solver = ""
         self._shown = 0.0
         self._earlier = 0  # passes of solvers that have handed on their point
@@ -141,9 +165,37 @@ class Report:
         """Since the report was made, and those of the runs that this one continues."""
         return self._before + time.perf_counter() - self.began
 
+    @property
+    def compiled(self) -> float:
+        """Seconds of this run in which kernels were compiled: they do not count."""
+        return compiling.seconds() - self._ready
+
+    @property
+    def spent(self) -> float:
+        """Seconds of ``time_limit`` that are used up; it counts from this run's start."""
+        return self._clock() - self._start
+
+    @property
+    def left(self) -> float | None:
+        """Seconds of ``time_limit`` that are left for steps; None without a limit."""
+        if self.time_limit is None:
+            return None
+        return max(self.time_limit - self.reserve - self.spent, 0.0)
+
     def out_of_time(self) -> bool:
-        """For loops inside a pass: whether ``time_limit`` is spent. It counts from this run's start."""
-        return self.time_limit is not None and self.seconds - self._before >= self.time_limit
+        """For loops inside a pass: whether ``time_limit`` is spent, but for what the end needs."""
+        return self.time_limit is not None and self.spent + self.reserve >= self.time_limit
+
+    def run(self, solve: Callable[[], Solution], objective: Objective, start: Floats) -> Solution:
+        """``solve()``; where the limit cuts it, the best point that it has told."""
+        if self.time_limit is None:
+            return solve()
+        end = self.time_limit + GRACE
+        try:
+            with within(lambda: end - self.spent):
+                return solve()
+        except OutOfTime:
+            return self._cut(objective, start)
 
     def resume(self, snapshot: Snapshot, told: bool = True) -> None:
         """Go on with the account of a snapshot: its passes, seconds and history.
@@ -171,7 +223,8 @@ class Report:
             return {**here, **held, **keep()}
 
         state = values if point.fresh else None
-        return self(objective, point.w, point.value, point.gap, state=state)
+        proven = point.proven
+        return self(objective, point.w, point.value, point.gap, state=state, proven=proven)
 
     def __call__(
         self,
@@ -181,9 +234,14 @@ class Report:
         gap: float,
         passes: int = 1,
         state: Callable[[], Values] | None = None,
+        proven: bool = True,
     ) -> bool:
-        """Take note of a pass (or of several, where looking costs as much as moving); True means stop."""
+        """Take note of a pass (or of several, where looking costs as much as moving); True means stop.
+
+        ``proven`` says whether the gap is a bound, and not only an estimate.
+        """
         self.w = w
+        self._found[-1:] = [(value, gap if proven else math.inf, w)]
         asked = False
         if self._told:
             self._told = False
@@ -195,10 +253,14 @@ class Report:
         if asked:
             self._stop("stopped", "a callback asked to stop")
         elif self.out_of_time():
-            self._stop("time_limit", f"time_limit of {self.time_limit:g} s reached")
+            self._stop_in_time()
         elif self.passes >= self.max_iter:
             self._stop("max_iter", f"max_iter of {self.max_iter} passes reached")
         return bool(self.status)
+
+    def found_without_value(self, w: Floats) -> None:
+        """Take note of the weights of a pass that is cut: better than any before it."""
+        self.w, self._found = w, []
 
     def look(self, passes: int, value: float, gap: float) -> bool:
         """Let the ``watch`` judge a pass that is not reported; True means that the point is handed on."""
@@ -214,6 +276,7 @@ class Report:
         self.max_iter += self.passes - self._earlier  # each solver has max_iter passes
         self._earlier = self.passes
         self.status, self.message, self.watch = "", "", None
+        self._found += self._found[-1:]  # the first point of the other solver may be worse
 
     def _tell(
         self,
@@ -254,6 +317,9 @@ class Report:
         scale = max(point.objective.zero, 1e-300)
         return float(abs(point.gradient).max()) <= self.tol * 1e-2 * scale
 
+    def _stop_in_time(self) -> None:
+        self._stop("time_limit", f"time_limit of {self.time_limit:g} s reached")
+
     def _stop(self, status: str, message: str) -> None:
         self.status, self.message = status, message
 
@@ -274,7 +340,38 @@ class Report:
         if not self.status:
             self._stop("stalled", "no step makes progress any more")
         gap = point.gap if point.proven else math.inf
-        relative = point.relative_gap if point.proven else math.inf
+        return self._outcome(objective, point.w, point.value, gap, solver, state)
+
+    def _cut(self, objective: Objective, start: Floats) -> Solution:
+        """The outcome of a run that was cut, from what it has told; without any other pass if possible."""
+        online = objective.problem.loss.online
+        if self.status in ("", "handed_on", "stalled"):
+            self._stop_in_time()
+        if online:
+            rows = float(sum(len(shard) for shard in objective.shards))
+            return self.online(start if self.w is None else self.w, self.solver, rows)
+        if self._found:
+            value, gap, w = min(self._found, key=lambda found: found[0])
+        elif self.w is not None or self._started(objective, start):
+            point = objective.at(start if self.w is None else self.w)
+            value, gap, w = point.value, math.inf, point.w
+        else:  # nothing is known but what zero weights are worth
+            value, gap, w = objective.zero, math.inf, np.zeros(objective.size, objective.dtype)
+        if objective.penalised and math.isfinite(objective.lower):
+            gap = min(gap, max(value - objective.lower, 0.0))
+        return self._outcome(objective, w, value, gap, self.solver, None)
+
+    @staticmethod
+    def _started(objective: Objective, start: Floats) -> bool:
+        """Whether a run began with weights that are worth a pass: more than intercepts."""
+        begun = start.copy()
+        begun[objective.problem.layout.free] = 0.0
+        return bool(begun.any())
+
+    def _outcome(
+        self, objective: Objective, w: Floats, value: float, gap: float, solver: str, state: Any
+    ) -> Solution:
+        relative = gap / objective.zero if objective.zero else 0.0
         quality = (
             f"the objective is at most {relative:.1e} (relative to w = 0) above its minimum"
             if math.isfinite(relative)
@@ -282,16 +379,18 @@ class Report:
             if objective.penalised
             else "without a penalty there is no certificate"
         )
-        who = "; ".join([*self.handed, solver])
+        who = "; ".join([*self.handed, solver or "auto"])
         reason = f"{self.message}; " if self.message else f"tol = {self.tol:g} met: "
+        ready = self.compiled
+        compiled = f" Compiling kernels took {ready:.1f} s." if ready >= NOTICED else ""
         self._show(None)
         return Solution(
-            w=point.w,
-            objective=point.value,
+            w=w,
+            objective=value,
             gap=gap,
             relative_gap=relative,
             status=self.status,
-            message=f"{who}: {reason}{quality}.",
+            message=f"{who}: {reason}{quality}.{compiled}",
             solver=solver,
             passes=self.passes,
             seconds=self.seconds,
@@ -299,12 +398,15 @@ class Report:
             state=state,
         )
 
-    def online(self, w: Floats, solver: str) -> Solution:
-        """The outcome of a learner that minimises nothing: no gap, and the last value of its history."""
+    def online(self, w: Floats, solver: str, value: float = math.inf) -> Solution:
+        """The outcome of a learner that minimises nothing: no gap, and the last value of its history.
+
+        ``value`` is what no history has: rows that may all be answered wrong.
+        """
         self._show(None)
         return Solution(
             w=w,
-            objective=self.history[-1][1],
+            objective=self.history[-1][1] if self.history else value,
             gap=math.inf,
             relative_gap=math.inf,
             status=self.status,

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import qr, svd
 
-from ..engines import cut
+from ..engines import cut, limits
 from ..layouts import Full, Rotation, as_matrix
 from ..objective import Objective
 from ..records import Csr, Floats, Rows, Structures
@@ -44,6 +44,8 @@ def worth(objective: Objective) -> bool:
     X = _extended(rows, layout)
     if len(X) < X.shape[1]:
         return True
+    if not limits.affordable(_work(X)):
+        return False
     R = _triangle(X)
     length = np.sqrt(np.einsum("ij,ij->j", R, R))
     values = svd(R / np.where(length > 0.0, length, 1.0), compute_uv=False, check_finite=False)
@@ -80,6 +82,12 @@ def _extended(rows: Rows, layout: Full) -> Floats:
     return np.hstack(parts).astype(np.float64, copy=False)
 
 
+def _work(X: Floats) -> float:
+    """Multiply-adds of the decompositions of a table, which no clock interrupts."""
+    short, long = sorted(X.shape)
+    return float(short) ** 2 * (2.0 * long + 10.0 * short)
+
+
 def _triangle(X: Floats) -> Floats:
     """R of X = Q R."""
     return np.asarray(qr(X, mode="r", check_finite=False)[0][: X.shape[1]])
@@ -88,6 +96,7 @@ def _triangle(X: Floats) -> Floats:
 def _basis(X: Floats) -> Floats:
     """V (D, r): the right singular vectors of X, from the smaller of its two QR factors."""
     n, d = X.shape
+    limits.afford(_work(X))
     if n < d:
         Q, R = qr(X.T, mode="economic", check_finite=False)
         left = svd(R, full_matrices=False, check_finite=False)[0]

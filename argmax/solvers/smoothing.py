@@ -81,7 +81,9 @@ class Smoothing(Solver):
         while True:
             stage = _stage(objective, tau)
             found = _descend(stage, w, 0.1 * relative, report)
+            began = report.seconds
             point, w = _proved(objective, stage, found.w), found.w
+            report.reserve = report.seconds - began  # as long as the next stage's proof takes
             better, relative = point.relative_gap < relative, min(relative, point.relative_gap)
             over = point.relative_gap <= aim or tau <= COLDEST or not better
             tau *= COOLING
@@ -102,10 +104,9 @@ def _stage(objective: Objective, tau: float) -> Objective:
 
 def _descend(stage: Objective, w: Floats, tol: float, report: Report) -> Solution:
     """The minimum at one temperature, as near as the gap of the stage before makes worth while."""
-    left = None if report.time_limit is None else max(report.time_limit - report.seconds, 0.0)
     newton = seconds_of_solver("newton", stage) <= MANY * seconds_of_pass("lbfgs", stage)
     solver: Solver = Newton() if newton else LBFGS()
-    inner = Report(min(tol, 1e-2), max(report.max_iter - report.passes, 1), left)
+    inner = Report(min(tol, 1e-2), max(report.max_iter - report.passes, 1), report.left)
     return solver.minimise(stage, w, inner)
 
 
