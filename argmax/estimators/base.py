@@ -181,7 +181,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
         rows = max(in_turn) if in_turn else sum(map(len, shards))
         (n, d), k = examples.shape, layout.labels
         checks.memory(
-            8.0 * (vectors * layout.size + 4 * rows * k),
+            8.0 * (vectors * layout.size + 5 * rows * k),
             f"fitting {n} rows, {d} features and {k} classes",
             "Reduce the features (for example by hashing or selection) or the classes.",
         )

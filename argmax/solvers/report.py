@@ -33,7 +33,6 @@ NOTICED = 0.1
 """Seconds of compiling that are worth telling."""
 
 
-
 def working() -> float:
     """A clock that stands still while kernels are compiled."""
     return time.perf_counter() - compiling.seconds()
@@ -151,7 +150,9 @@ class Report:
         self._clock, self._start = clock, clock()
         self.reserve = 0.0  # seconds that a solver needs at the end, to see where it is
         self.w: Floats | None = None
-        self._found: list[tuple[float, float, Floats]] = []  # value, proven gap, w: points known so far
+        self._found: list[
+            tuple[float, float, Floats]
+        ] = []  # value, proven gap, w: points known so far
         self.solver = ""
         self._shown = 0.0
         self._earlier = 0  # passes of solvers that have handed on their point
@@ -350,9 +351,10 @@ class Report:
         if online:
             rows = float(sum(len(shard) for shard in objective.shards))
             return self.online(start if self.w is None else self.w, self.solver, rows)
-        if self._found:
-            value, gap, w = min(self._found, key=lambda found: found[0])
-        elif self.w is not None or self._started(objective, start):
+        known = [found for found in self._found if found[0] <= objective.zero]
+        if known:
+            value, gap, w = min(known, key=lambda found: found[0])
+        elif not self._found and (self.w is not None or self._started(objective, start)):
             point = objective.at(start if self.w is None else self.w)
             value, gap, w = point.value, math.inf, point.w
         else:  # nothing is known but what zero weights are worth
