@@ -5,7 +5,7 @@ engine runs: once the limit is over, ``OutOfTime`` ends whatever is under way, a
 answers with the best weights that it has reported. Work that cannot be cut into pieces is not begun where it
 would not end in time: ``afford``.
 
-The limit belongs to the thread of the fit and to those that help it, so that fits side by side have their own.
+The limit belongs to the thread of the fit and to those that help it: fits side by side have their own.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -138,11 +139,8 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
             start = units.inside(layout, start)
             state = resuming.found(self.callbacks or (), objective, settings.solver) or state
             try:
-                solution = report.run(
-                    lambda: settings.solver.minimise(objective, start, report, state),
-                    objective,
-                    start,
-                )
+                solve = partial(settings.solver.minimise, objective, start, report, state)
+                solution = report.run(solve, objective, start)
                 solution = _judged(objective, solution)
             except KeyboardInterrupt:
                 if report.w is not None:

@@ -38,6 +38,7 @@ _SHARED = """
     max_iter : int, default 1000
         Passes over the data (sweeps, for "dual").
     time_limit : seconds or None
+        Ends the fit with the best weights so far. Seconds in which kernels are compiled do not count.
     warm_start : bool
         Start at the previous fit's weights.
     engine, n_threads

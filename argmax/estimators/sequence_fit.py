@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -215,11 +216,9 @@ class Tagger(SequenceModel):
             if isinstance(settings.engine, engines.Threads):
                 _settle(objective, settings.engine.run)
             try:
-                solution = report.run(
-                    lambda: settings.solver.minimise(objective, start, report, state),
-                    objective,
-                    start,
-                )
+                solve = partial(settings.solver.minimise, objective, start, report, state)
+                solution = report.run(solve, objective, start)
+                del solve
             except KeyboardInterrupt:
                 if report.w is not None:
                     solution = _best_so_far(objective, report)

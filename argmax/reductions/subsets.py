@@ -18,6 +18,7 @@ from ..engines import Crew, Threads
 from ..kernels import compiled
 from ..layouts import as_matrix
 from ..records import Csr, Floats, Rows, Solution
+from ..solvers.report import working
 from .bits import Bits
 from .together import minimise
 
@@ -66,14 +67,14 @@ def minimise_subsets(
     seed: int = 0,
 ) -> tuple[Floats, Floats, Solution]:
     """As ``together.minimise``: coef (L, d), intercept (L,), and one account of all problems."""
-    began, X = time.perf_counter(), as_matrix(rows)
+    began, limited, X = time.perf_counter(), working(), as_matrix(rows)
     L, d = bits.code.shape[1], rows.shape[1]
     coef, b = np.empty((L, d)), np.empty(L)
     entries = rows.entries if isinstance(rows, Csr) else rows.size
     fast = compiled(entries * float((bits.code[bits.y] != 0).sum()) / len(rows))
 
     def solve(l: int) -> Solution:
-        left = None if time_limit is None else max(0.0, time_limit - (time.perf_counter() - began))
+        left = None if time_limit is None else max(0.0, time_limit - (working() - limited))
         some, problem = _own(X, rows, bits, l)
         weights, start, account = minimise(
             some, problem, intercept, Threads(1), tol, max_iter, left, seed, fast

@@ -16,6 +16,7 @@ import numpy as np
 from ..engines import Crew
 from ..kernels import compiled
 from ..records import Csr, Floats, Rows, Solution
+from ..solvers.report import working
 from .ascent import ascent, spread
 from .bits import Bits, State
 from .newton import EXACT, newton
@@ -54,11 +55,11 @@ def minimise(
     >>> np.abs(coef.round(2)).ravel(), solution.status
     (array([0.7, 0. , 0.7]), 'converged')
     """
-    began, zero = time.perf_counter(), bits.zero
+    began, limited, zero = time.perf_counter(), working(), bits.zero
     history: list[tuple[float, float, float]] = []
 
     def out_of_time() -> bool:
-        return time_limit is not None and time.perf_counter() - began >= time_limit
+        return time_limit is not None and working() - limited >= time_limit
 
     steps = _steps(rows, bits, intercept, crew, tol * zero, seed, max_iter, out_of_time, fast)
     for state, passes, over in steps:

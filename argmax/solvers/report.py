@@ -21,7 +21,7 @@ from ..kernels import compiling
 from ..objective import Objective, Point
 from ..records import Floats, Solution
 
-__all__ = ["Keeper", "Progress", "Report", "Snapshot", "Values"]
+__all__ = ["Keeper", "Progress", "Report", "Snapshot", "Values", "working"]
 
 OPEN = "", "max_iter", "stalled", "time_limit", "handed_on"
 """Reasons to stop that do not matter where ``tol`` is met."""

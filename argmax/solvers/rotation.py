@@ -84,8 +84,8 @@ def _extended(rows: Rows, layout: Full) -> Floats:
 
 def _work(X: Floats) -> float:
     """Multiply-adds of the decompositions of a table, which no clock interrupts."""
-    short, long = sorted(X.shape)
-    return float(short) ** 2 * (2.0 * long + 10.0 * short)
+    short, long = float(min(X.shape)), float(max(X.shape))
+    return short * short * (2.0 * long + 10.0 * short)
 
 
 def _triangle(X: Floats) -> Floats:
