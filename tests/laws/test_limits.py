@@ -214,8 +214,8 @@ def test_a_factor_in_blocks_is_the_factor(n, monkeypatch):
 @pytest.mark.parametrize("loss", ["hinge", "softmax_margin"])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_one_cost_for_all_is_the_table_of_ones(loss, compiled):
-    F = problems.classes("csr", 60, 5, 7, loss=loss, compiled=compiled, C=2.0)
-    G = problems.classes("csr", 60, 5, 7, loss=loss, compiled=compiled, C=2.0)
+    F = problems.classes("csr", 16, 3, 4, loss=loss, compiled=compiled, C=2.0)
+    G = problems.classes("csr", 16, 3, 4, loss=loss, compiled=compiled, C=2.0)
     shard = G.shards[0]
     shard.truth = replace(shard.truth, cost=np.ones(1))
     w = np.random.default_rng(1).normal(size=F.size)
