@@ -179,7 +179,8 @@ def test_every_pass_looks_around(task, kind, loss, threads, monkeypatch):
     with F.engine.open(), limits.within(lambda: seen.append(1) or 1.0):
         TASKS[task](F, w)
     work = sum(shard.work for shard in F.shards)
-    assert len(seen) >= work / block
+    # Of several threads only the one of the fit looks in the middle of a kernel.
+    assert len(seen) >= (work / block if threads == 1 else 1)
 
 
 def test_what_cannot_be_cut_is_not_begun():
