@@ -22,6 +22,9 @@ from .sequences import by_order, closed_edges, plan_of, tokens_at_once
 
 __all__ = ["Walk"]
 
+CHUNK = 4_000_000
+"""Tokens, times labels squared, between two looks at the clock: what attributes take is of that order."""
+
 
 @final
 class Walk:
@@ -156,8 +159,8 @@ class Walk:
 
     def pieces(self, order: Ints) -> list[Ints]:
         """The sequences of ``order`` in pieces that a kernel works on before it returns."""
-        tokens = tokens_at_once(self.layout)
-        if tokens is None or not len(order):
+        tokens = tokens_at_once(self.layout) or max(CHUNK // self.layout.width**2, 1)
+        if not len(order):
             return [order]
         ends = np.cumsum(np.diff(self.prepared.offsets)[order])
         cuts = np.flatnonzero(np.diff(ends // tokens)) + 1
