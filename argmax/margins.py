@@ -36,7 +36,6 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-import scipy.sparse as sp
 
 from . import checks
 from .errors import InvalidInput
@@ -207,8 +206,8 @@ def of(X: Any, y: Any, coef: Any, intercept: Any = None, classes: Any = None) ->
     >>> sum(model.solution_.mistakes) <= found.mistake_bound
     True
     """
-    rows, W = sp.csr_array(X) if sp.issparse(X) else np.asarray(X, float), np.asarray(coef, float)
-    if rows.ndim != 2 or W.ndim != 2 or rows.shape[1] != W.shape[1]:
+    rows, W = checks.matrix(X), np.asarray(coef, float)
+    if W.ndim != 2 or rows.shape[1] != W.shape[1]:
         raise InvalidInput(
             f"X must be (n, d) and coef (k, d), or (1, d) for two classes; got {rows.shape} and {W.shape}."
         )

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from . import checks
 from .engines import Crew, Shard
 from .engines.base import Sums
-from .errors import NumericalFailure
 from .layouts import as_matrix
 from .passes import Problem
 from .records import Csr, Floats, Rows
@@ -66,9 +66,7 @@ def answered(
     def group(i: int) -> Any:
         with np.errstate(all="ignore"):
             node = problem.full.block_scores(shard.group(i)[0], weights).node
-        if not np.isfinite(node).all():
-            raise NumericalFailure("the scores are not finite (overflow). Scale your features.")
-        return answer(node)
+        return answer(checks.finite_scores(node))
 
     return {"answers": np.concatenate(crew.run(group, len(shard.groups)))}
 

@@ -18,6 +18,7 @@ from typing import Any, final
 import numpy as np
 from scipy.special import log_softmax, softmax
 
+from .. import checks
 from ..errors import NumericalFailure
 from ..estimators import LinearClassifier
 from ..records import Floats, Ints
@@ -54,6 +55,7 @@ class SoftmaxPosterior:
         cls, mode: LinearClassifier, X: Any, codes: Ints, weight: Floats, structure: str, rank: int
     ) -> SoftmaxPosterior:
         """The Laplace approximation at a fitted mode, from the rows it was fitted on."""
+        X = checks.matrix(X)
         d, intercept = X.shape[1], bool(mode.fit_intercept)
         centre = np.asarray(X.T @ weight).ravel() / weight.sum() if intercept else np.zeros(d)
         scores = _scores(mode, X)
@@ -71,6 +73,7 @@ class SoftmaxPosterior:
 
     def scores(self, X: Any) -> Iterator[tuple[slice, Floats, Floats]]:
         """Rows, mean (b, k) and covariance (b, k, k) of their scores, a block at a time."""
+        X = checks.matrix(X)
         k, intercept = len(self.mode.classes_), bool(self.mode.fit_intercept)
         step = max(BLOCK // (X.shape[1] + 1 + k * k), 1)
         for start in range(0, X.shape[0], step):

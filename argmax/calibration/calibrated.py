@@ -79,7 +79,7 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the estimator and the calibrator on rows X and labels y (n,)."""
-        X, y = indexable(X, y)
+        X, y = indexable(checks.given_rows(X), y)
         classes, codes = checks.labels(self, y, _num_samples(X))
         checks.choice("ensemble", self.ensemble, ("auto", True, False))
         weight = None if sample_weight is None else checks.sample_weight(sample_weight, len(codes))
@@ -173,6 +173,7 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Floats:
         """P(y | x) for each row and class."""
         check_is_fitted(self, "calibrator_")
+        checks.given_rows(X)
         found = [self._probabilities(model, X) for model in self.estimators_]
         return found[0] if len(found) == 1 else np.mean(found, axis=0)
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import _num_samples, check_array, validate_data
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, WrongType
 from ..kernels import compiled
 from ..records import Csr, Floats, Ints, Rows
+from .parameters import float_type
 from .refusals import as_ours, no_mask
 
 __all__ = [
@@ -21,7 +22,9 @@ __all__ = [
     "compressed",
     "dense_rows",
     "finite",
+    "given_rows",
     "magnitude",
+    "matrix",
     "reach",
     "rows",
     "sparse_structure",
@@ -56,6 +59,28 @@ def sparse_structure(X: Any, name: str = "X", run: Run = _alone) -> None:
         raise InvalidInput(
             f"{name} is a broken {X.format.upper()} matrix: {problem}. Build it again."
         )
+
+
+def given_rows(X: Any, name: str = "X") -> Any:
+    """X as it is: anything that has rows, for models that are not ours to read and check.
+
+    Every function that hands rows to such a model, or picks some of them, asks here first: SciPy and other
+    compiled code would follow the indices of a broken matrix out of its memory.
+    """
+    sparse_structure(X, name)
+    counted = not isinstance(X, (str, bytes))
+    if counted:
+        try:
+            with as_ours():
+                _num_samples(X)
+        except WrongType:
+            counted = False
+    if not counted:
+        raise WrongType(
+            f"{name} must be an array, a table, a sparse matrix or a list, with one entry a row; got "
+            f"{type(X).__name__}."
+        )
+    return X
 
 
 def _broken_compressed(X: Any, run: Run) -> str | None:
@@ -125,7 +150,7 @@ def _outside(indices: Ints, size: int, run: Run = _alone) -> str | None:
     return None
 
 
-def finite(X: Rows) -> None:
+def finite(X: Rows, name: str = "X") -> None:
     """Raise, naming the first one, if X holds NaN or infinity."""
     values = X.values if isinstance(X, Csr) else X
     if values is None:
@@ -144,7 +169,7 @@ def finite(X: Rows) -> None:
         i, j = divmod(at, X.shape[1])
     kind = "NaN" if np.isnan(values).any() else f"infinity (inf, or too large for {values.dtype})"
     raise InvalidInput(
-        f"X contains {kind}: {int(bad.sum())} value(s), the first in row {i}, column {j}. "
+        f"{name} contains {kind}: {int(bad.sum())} value(s), the first in row {i}, column {j}. "
         "Impute or remove them first (for example with sklearn.impute.SimpleImputer)."
     )
 
@@ -164,7 +189,7 @@ def rows(
     ``finite_later`` the caller promises to look for NaN and infinity in what it computes from X.
     """
     no_mask("X", X)
-    kinds, run = [np.float64, np.float32] if dtype is None else np.dtype(dtype), run or _alone
+    kinds, run = _kinds(dtype), run or _alone
     with as_ours():
         sparse_structure(X, run=run)
         X = validate_data(
@@ -184,6 +209,11 @@ def rows(
     return result
 
 
+def _kinds(dtype: Any) -> Any:
+    """The types that rows keep: both, or the one that was asked for."""
+    return [np.float64, np.float32] if dtype is None else float_type("dtype", dtype, "None, ")
+
+
 def dense_rows(estimator: Any, X: Any, *, reset: bool) -> Floats:
     """X as dense float64 rows without NaN or infinity, for models whose arithmetic is on whole matrices."""
     no_mask("X", X)
@@ -195,12 +225,12 @@ def dense_rows(estimator: Any, X: Any, *, reset: bool) -> Floats:
     return result
 
 
-def block(X: Any, dtype: Any = None) -> Rows:
+def block(X: Any, dtype: Any = None, name: str = "X") -> Rows:
     """The same for some rows of a larger set, before there is an estimator. They may be none."""
-    no_mask("X", X)
-    kinds = [np.float64, np.float32] if dtype is None else np.dtype(dtype)
+    no_mask(name, X)
+    kinds = _kinds(dtype)
     with as_ours():
-        sparse_structure(X)
+        sparse_structure(X, name)
         X = check_array(
             X,
             accept_sparse="csr",
@@ -209,8 +239,18 @@ def block(X: Any, dtype: Any = None) -> Rows:
             order="C",
             ensure_all_finite=False,
             ensure_min_samples=0,
+            input_name=name,
         )
         return compressed(X) if sp.issparse(X) else X
+
+
+def matrix(X: Any, name: str = "X") -> Any:
+    """X (n, d) as numbers without NaN or infinity that can be multiplied and sliced: dense, or SciPy's CSR."""
+    found = block(X, name=name)
+    finite(found, name)
+    if isinstance(found, Csr):
+        return sp.csr_array((found.values, found.indices, found.indptr), shape=found.shape)
+    return found
 
 
 def table(X: Any) -> Floats:

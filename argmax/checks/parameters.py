@@ -6,9 +6,11 @@ import math
 import numbers
 from typing import Any
 
+import numpy as np
+
 from ..errors import InvalidInput, WrongType
 
-__all__ = ["choice", "number", "positive_integer"]
+__all__ = ["choice", "float_type", "number", "positive_integer"]
 
 
 def number(
@@ -38,3 +40,17 @@ def choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
         listed = ", ".join(repr(option) for option in allowed)
         raise InvalidInput(f"{name} must be one of {listed}; got {value!r}.")
     return value
+
+
+def float_type(name: str, value: Any, others: str = "") -> np.dtype[Any]:
+    """float32 or float64: types that would cut or round the numbers more, or that no kernel has, are not.
+
+    ``others`` is what the argument may be besides.
+    """
+    try:
+        found: np.dtype[Any] | None = None if value is None else np.dtype(value)
+    except (TypeError, ValueError):
+        found = None
+    if found is None or found not in (np.float32, np.float64):
+        raise InvalidInput(f"{name} must be {others}'float32' or 'float64'; got {value!r}.")
+    return found

@@ -28,6 +28,8 @@ def as_ours() -> Iterator[None]:
         raise InvalidInput(str(error)) from error
     except TypeError as error:
         raise WrongType(str(error)) from error
+    except (LookupError, AttributeError, RuntimeError) as error:  # of an object's own __array__
+        raise InvalidInput(f"the values cannot be read: {error!r}.") from error
 
 
 def no_mask(name: str, values: Any) -> None:

@@ -13,6 +13,7 @@ from ..records import Floats, Ints, Scores
 __all__ = [
     "edge_scores",
     "edge_tables",
+    "finite_scores",
     "label_mask",
     "node_pairs",
     "node_scores",
@@ -107,6 +108,15 @@ def edge_tables(scores: Scores, k: int, edges: int) -> tuple[Floats, Ints]:
             f"scores.edge; got {kind!r}."
         )
     return edge_scores(scores, k, k, tables), kind.astype(np.int64)
+
+
+def finite_scores(values: Floats) -> Floats:
+    """Raise unless every score is finite: an overflow on the way is an error, and never an answer."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        quick = np.isfinite(values.sum())  # one reduction, no temporary of the size of the scores
+    if not quick and not np.isfinite(values).all():
+        raise NumericalFailure("the scores are not finite (overflow). Scale your features.")
+    return values
 
 
 def label_mask(allowed: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:

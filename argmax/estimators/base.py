@@ -265,12 +265,11 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
         with hired, np.errstate(invalid="ignore", over="ignore"):
             parts = list(engine.each(passes.outputs, shards, problem, self._w))
         node = parts[0]["node"] if len(parts) == 1 else np.concatenate([p["node"] for p in parts])
-        with np.errstate(invalid="ignore", over="ignore"):
-            total = node.sum()
-        if not np.isfinite(total):
-            checks.finite(rows)
-            raise NumericalFailure("the scores are not finite (overflow). Scale your features.")
-        return node.reshape(-1, k)
+        try:
+            return checks.finite_scores(node).reshape(-1, k)
+        except NumericalFailure:
+            checks.finite(rows)  # it says where, if the rows were at fault
+            raise
 
     def _answers(self, X: Any, answer: Callable[[Floats], Any]) -> Any:
         """What ``answer`` makes of the scores; rows that are not in memory are answered where they are."""

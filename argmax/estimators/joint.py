@@ -89,13 +89,13 @@ class JointClassifier(BaseEstimator):
 
     def fit(self, X: Sequence[Any], y: Any, sample_weight: Any = None) -> Self:
         """Learn from inputs X, a sequence of anything that ψ takes, and their labels y."""
-        X, n = list(X), len(X)
-        classes, codes = checks.labels(self, y, n)
+        X = list(checks.given_rows(X))
+        classes, codes = checks.labels(self, y, len(X))
         if len(classes) < 2:
             raise InvalidInput(
                 "y must have at least two classes; got one. Add rows of another class."
             )
-        weight = checks.sample_weight(sample_weight, n)
+        weight = checks.sample_weight(sample_weight, len(X))
         C = checks.number("C", self.C, 0.0, open_low=True)
         every = _every(X, classes.tolist())
         seen = every
@@ -143,9 +143,11 @@ class JointClassifier(BaseEstimator):
     def decision_function(self, X: Sequence[Any], labels: Sequence[Any] | None = None) -> Floats:
         """⟨w, ψ(x, y)⟩ of every input and label (n, k). ``labels`` None: ``classes_``; they may be new."""
         check_is_fitted(self, "w_")
-        X, candidates = list(X), self._labels(labels)
+        X, candidates = list(checks.given_rows(X)), self._labels(labels)
         rows = self.joint_.transform(*_every(X, candidates))
-        return np.asarray((rows @ self.w_).reshape(len(X), len(candidates)))
+        with np.errstate(invalid="ignore", over="ignore"):
+            scores = np.asarray(rows @ self.w_)
+        return checks.finite_scores(scores).reshape(len(X), len(candidates))
 
     def predict(self, X: Sequence[Any], labels: Sequence[Any] | None = None) -> Any:
         """The label of the highest score; of equals, the first."""

@@ -221,9 +221,11 @@ class GraphLabeler(Learner):
     def _scores(self, X: Any) -> Scores:
         check_is_fitted(self, "coef_")
         structures = stacked(X, self.n_features_in_, self._edge_features)
-        scores = self._layout.scores(structures, self._w)
-        if not np.isfinite(scores.node).all():
-            raise NumericalFailure("the scores are not finite (overflow). Scale your features.")
+        with np.errstate(invalid="ignore", over="ignore"):
+            scores = self._layout.scores(structures, self._w)
+        checks.finite_scores(scores.node)
+        if scores.edge is not None:
+            checks.finite_scores(scores.edge)
         return scores
 
     def predict(self, X: Any) -> list[Any]:

@@ -208,8 +208,7 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
             block = Structures(rows[first : first + size])
             with np.errstate(invalid="ignore", over="ignore"):
                 scores = self._layout.block_scores(block, weights)
-            if not np.isfinite(scores.node).all():
-                raise NumericalFailure("the scores are not finite (overflow). Scale your features.")
+            checks.finite_scores(scores.node)
             yield scores
 
     def _marginals(self, X: Any) -> Floats:

@@ -13,6 +13,7 @@ features, observed names only, or hashing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, final
@@ -104,6 +105,11 @@ def named(features: Named) -> dict[str, float]:
     if isinstance(features, str):
         return {features: 1.0}
     if not isinstance(features, Mapping):
+        if not isinstance(features, Iterable):
+            raise WrongType(
+                "features must be a dict of numbers, a list of names or one name; psi, or a function in it, "
+                f"returned {features!r}."
+            )
         return dict.fromkeys(map(str, features), 1.0)
     pairs = features.items()
     return {
@@ -116,11 +122,17 @@ def _value(name: Any, value: Any) -> float:
     if isinstance(value, str):
         return 1.0
     try:
-        return float(value)
+        number = float(value)
     except (TypeError, ValueError):
         raise WrongType(
             f"feature {name!r} must have a number or a string; got {value!r}."
         ) from None
+    if not math.isfinite(number):
+        raise InvalidInput(
+            f"feature {name!r} must have a finite number; got {number!r}. Leave the feature out where "
+            "its value is not known."
+        )
+    return number
 
 
 @final
@@ -199,5 +211,6 @@ class Joint(BaseEstimator):
         psi = Crossed() if self.psi is None else self.psi
         if not callable(psi):
             raise WrongType(f"psi must be a function of x and y, or None; got {psi!r}.")
-        checks.lengths(X=len(X), y=len(y))
-        return [named(psi(x, label)) for x, label in zip(X, y, strict=True)]
+        inputs, labels = list(checks.given_rows(X)), list(checks.given_rows(y, "y"))
+        checks.lengths(X=len(inputs), y=len(labels))
+        return [named(psi(x, label)) for x, label in zip(inputs, labels, strict=True)]

@@ -126,10 +126,4 @@ def _examples(value: Any) -> int:
 
 
 def _dtype(value: Any) -> np.dtype[Any]:
-    try:
-        dtype: np.dtype[Any] | None = np.dtype(value)
-    except TypeError:
-        dtype = None
-    if dtype is None or dtype not in (np.float32, np.float64):
-        raise InvalidInput(f"dtype must be 'float32' or 'float64'; got {value!r}.")
-    return dtype
+    return checks.float_type("dtype", value)

@@ -93,6 +93,8 @@ def _listed(sequences: Any) -> Stack:
             f"sequences[{at}] must be a matrix with one row a token, as sequences[0] is."
         )
     if some:
+        for at, matrix in enumerate(some):  # before they are put together
+            checks.sparse_structure(matrix, f"sequences[{at}]")
         widths = {s.shape[1] for s in some}
         if len(widths) > 1:
             raise InvalidInput(f"sequences have rows of different lengths: {sorted(widths)[:5]}.")

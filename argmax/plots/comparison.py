@@ -9,6 +9,7 @@ import numpy as np
 from ..estimators import SoftmaxRegression
 from ..records import Floats, Ints
 from ..reductions import OneVsOne, OneVsRest
+from .geometry import points
 from .regions import decision_regions
 from .style import figure
 
@@ -47,7 +48,7 @@ def reductions_compared(X: Any = None, y: Any = None, C: float = 1.0) -> Any:
     >>> [ax.get_title().split(":")[0] for ax in plots.reductions_compared().axes]
     ['one-vs-rest', 'one-vs-one', 'softmax']
     """
-    rows, labels = four_classes() if X is None else (np.asarray(X, float), np.asarray(y))
+    rows, labels = four_classes() if X is None else (points(X), np.asarray(y))
     base = SoftmaxRegression(C=C)
     models: dict[str, Any] = {
         "one-vs-rest": OneVsRest(base),

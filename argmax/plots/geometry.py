@@ -14,12 +14,22 @@ from typing import Any, final
 
 import numpy as np
 
+from .. import checks
 from ..errors import InvalidInput
 from ..records import Floats
 
-__all__ = ["Border", "Vertex", "borders", "linear_scores", "vertices"]
+__all__ = ["Border", "Vertex", "borders", "linear_scores", "points", "vertices"]
 
 Box = tuple[float, float, float, float]
+
+
+def points(X: Any) -> Floats:
+    """Points (n, 2) of a plane, finite numbers."""
+    rows = checks.table(X)
+    checks.finite(rows)
+    if rows.shape[1] != 2:
+        raise InvalidInput(f"X must have two columns for a picture; got shape {rows.shape}.")
+    return rows
 
 
 @final

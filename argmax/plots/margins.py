@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from ..errors import InvalidInput
 from ..records import Floats
-from .geometry import borders
+from .geometry import borders, points
 from .regions import around, decision_regions
 from .style import INK, colour, figure
 
@@ -44,7 +44,7 @@ def margin_sweep(
     >>> len(figure.axes)
     4
     """
-    rows, labels = np.asarray(X, dtype=float), np.asarray(y)
+    rows, labels = points(X), np.asarray(y)
     classes = np.unique(labels)
     if len(classes) != 2:
         raise InvalidInput(

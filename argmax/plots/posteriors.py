@@ -13,6 +13,7 @@ from .. import checks
 from ..bayes import BayesianClassifier, Gaussian, GaussianRegression
 from ..errors import InvalidInput
 from ..records import Floats
+from .geometry import points
 from .style import pyplot
 
 __all__ = ["decision_boundaries", "posterior_lines", "predictive_bands"]
@@ -137,9 +138,7 @@ def decision_boundaries(
     >>> model = bayes.BayesianClassifier(held_out=None).fit(X[:, 2:], y)
     >>> axes = plots.decision_boundaries(model, X[:, 2:], y)
     """
-    X, y = np.asarray(X, dtype=float), np.asarray(y)
-    if X.ndim != 2 or X.shape[1] != 2:
-        raise InvalidInput(f"X must have two columns to be drawn; got shape {X.shape}.")
+    X, y = points(X), np.asarray(y)
     margin = 0.15 * np.ptp(X, axis=0) + 1e-9
     (left, low), (right, high) = X.min(axis=0) - margin, X.max(axis=0) + margin
     across, up = np.meshgrid(np.linspace(left, right, 150), np.linspace(low, high, 150))

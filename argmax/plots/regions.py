@@ -9,7 +9,7 @@ import numpy as np
 from .. import checks
 from ..errors import InvalidInput
 from ..records import Floats
-from .geometry import Box, borders, linear_scores, vertices
+from .geometry import Box, borders, linear_scores, points, vertices
 from .style import INK, colour, figure, light
 
 __all__ = ["decision_regions"]
@@ -69,7 +69,7 @@ def _draw_borders(ax: Any, coef: Floats, intercept: Floats, box: Box) -> None:
 
 
 def _draw_points(ax: Any, X: Any, y: Any, classes: Any) -> None:
-    rows = np.asarray(X, dtype=float)
+    rows = points(X)
     if y is None:
         ax.scatter(*rows.T, s=14, color=INK, edgecolor="white", lw=0.4, zorder=3)
         return
@@ -84,9 +84,7 @@ def around(X: Any) -> Box:
     """A box with some room around the points X (n, 2)."""
     if X is None:
         raise InvalidInput("box is needed where no X is given: (left, right, bottom, top).")
-    rows = np.asarray(X, dtype=float)
-    if rows.ndim != 2 or rows.shape[1] != 2:
-        raise InvalidInput(f"X must have two columns for a picture; got shape {rows.shape}.")
+    rows = points(X)
     low, high = rows.min(axis=0), rows.max(axis=0)
     edge = 0.08 * np.maximum(high - low, 1e-9)
     (left, bottom), (right, top) = low - edge, high + edge

@@ -68,6 +68,7 @@ def rows_of(reduction: Any, base: Any, X: Any, reset: bool) -> Any:
     if isinstance(base, Classifier):
         rows = checks.rows(reduction, X, reset=reset, dtype=base.dtype, finite_later=reset)
         return as_matrix(rows)
+    checks.given_rows(X)
     if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
         # A table of numbers: its shape at least can be checked, once instead of L times.
         X = validate_data(reduction, X, reset=reset, dtype=None, ensure_all_finite=False)

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from .. import checks
 from ..errors import Unsupported
 from ..estimators.answers import best, margins
 from ..records import Floats
@@ -65,5 +66,6 @@ class ScalarCode(ClassifierMixin, BaseEstimator):
 
     def _decide(self, X: Any) -> Floats:
         check_is_fitted(self, "classes_")
+        checks.given_rows(X)
         number = np.asarray(self.estimator_.predict(X), dtype=float).reshape(-1, 1)
         return np.asarray(-np.abs(number - np.arange(1.0, len(self.classes_) + 1.0)))

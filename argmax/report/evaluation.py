@@ -121,6 +121,7 @@ def of(model: Any, X: Any, y: Any, **facts: Any) -> Any:
     >>> found.model.name, len(found.truth)
     ('SoftmaxRegression', 75)
     """
+    checks.sparse_structure(X)
     if isinstance(model, SequenceTagger | CRFTagger):
         from .tagging.evaluation import of_tagger
 

@@ -82,6 +82,7 @@ def covariate(
     """
     checks.choice("method", method, ("discriminator", "ulsif", "kliep", "gaussian"))
     power = checks.number("power", power, 0.0, 1.0)
+    train, target = checks.matrix(train, "train"), checks.matrix(target, "target")
     if train.shape[1] != target.shape[1]:
         raise InvalidInput(
             f"train and target must have the same columns; got {train.shape[1]} and {target.shape[1]}."

@@ -134,6 +134,8 @@ def diagnose(
     (True, True)
     """
     X, y = validation
+    checks.sparse_structure(X, "validation")
+    checks.sparse_structure(target, "target")
     if is_tagger(model):
         tokens = _tokens(model, X, y, target, seed)
         return _of_scores(*tokens, model.classes_, None, cost, None, seed, "sequence")

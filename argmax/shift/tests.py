@@ -118,6 +118,7 @@ def classifier(validation: Any, target: Any, *, C: float = 1.0, seed: int = 0) -
 
     from .covariate import discriminator
 
+    validation, target = _matrices(validation, target)
     rng = np.random.default_rng(seed)
     halves = [rng.permutation(part.shape[0]) for part in (validation, target)]
     if min(map(len, halves)) < 4:
@@ -157,16 +158,23 @@ def features(validation: Any, target: Any) -> Moved:
     >>> shift.features(X[:200], X[200:] + [0, 0, 1, 0, 0]).rejected()
     array([2])
     """
-    if validation.shape[1] != target.shape[1]:
-        raise InvalidInput(
-            f"both sets must have the same columns; got {validation.shape[1]} and {target.shape[1]}."
-        )
+    validation, target = _matrices(validation, target)
     compared = _shares if sp.issparse(validation) else _columns
     columns, sizes, p = compared(validation, target)
     order = np.lexsort((columns, -sizes, p))
     many = np.arange(len(p), 0, -1)
     held = np.minimum(np.maximum.accumulate(p[order] * many), 1.0) if len(p) else p
     return Moved(columns[order], sizes[order], held)
+
+
+def _matrices(validation: Any, target: Any) -> tuple[Any, Any]:
+    """Rows of features of both sets, dense or sparse, with the same columns."""
+    one, other = checks.matrix(validation, "validation"), checks.matrix(target, "target")
+    if one.shape[1] != other.shape[1]:
+        raise InvalidInput(
+            f"both sets must have the same columns; got {one.shape[1]} and {other.shape[1]}."
+        )
+    return one, other
 
 
 def _columns(one: Floats, other: Floats) -> tuple[Ints, Floats, Floats]:

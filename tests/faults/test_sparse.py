@@ -11,45 +11,8 @@ from argmax import SoftmaxRegression
 from argmax.errors import ArgmaxError, NotConverged, ResourceLimit
 from argmax.layouts import Full
 from argmax.records import Csr, Structures
-from tests.faults.cases import problem, refuses, routes
+from tests.faults.cases import broken, problem, refuses, routes
 from tests.faults.harness import GIB, alone
-
-
-def broken(form):
-    """Compressed matrices with arrays assigned after SciPy's own checks, and what is wrong."""
-
-    def changed(name, change):
-        matrix = form(problem()[0])
-        array = getattr(matrix, name).copy()
-        setattr(matrix, name, change(array))
-        return matrix
-
-    def at(index, value):
-        def change(array):
-            array[index] = value
-            return array
-
-        return change
-
-    many = 10**6  # far enough to leave the page
-    yield changed("indices", at(3, many)), f"index {many}"
-    yield changed("indices", at(3, 2**31 - 1)), "index 2147483647"
-    yield changed("indices", at(3, -1)), "index -1"
-    yield changed("indices", at(-1, -many)), f"index -{many}"
-    yield changed("indptr", at(2, many)), "never fall"
-    yield changed("indptr", at(-1, many)), f"asks for {many}"
-    yield changed("indptr", at(0, -many)), "start at 0"
-    yield changed("indptr", at(0, 1)), "start at 0"
-    yield changed("indptr", lambda a: a[::-1].copy()), "start at 0"
-    yield changed("indptr", lambda a: a[:-1]), "indptr has"
-    yield changed("indptr", lambda a: a[:0]), "indptr has 0"
-    yield changed("indptr", lambda a: np.append(a, a[-1])), "indptr has"
-    yield changed("indices", lambda a: a[:-5]), "asks for"
-    yield changed("data", lambda a: a[:-5]), "asks for"
-    yield changed("data", lambda a: a[:, None]), "1-D"
-    yield changed("indices", lambda a: a + 0.5), "whole numbers"
-    yield changed("indices", lambda a: a.tolist()), "arrays"
-    yield changed("indptr", lambda _: None), "arrays"
 
 
 @alone
