@@ -67,11 +67,17 @@ def average_softmax(
         raise InvalidInput(
             f"mean must be (n, k) and covariance (n, k, k); got {mean.shape} and {covariance.shape}."
         )
+    for name, values in (("mean", mean), ("covariance", covariance)):
+        if not np.isfinite(values).all():
+            raise InvalidInput(f"{name} must be finite; it holds NaN or infinity.")
     checks.choice("method", method, METHODS)
-    if method == "sampling":
-        draws = checks.positive_integer("draws", draws)
-        return _sampled(mean, covariance, _normal(draws, mean.shape[1], random_state))
-    return (_against_rest if method == "probit" else _pairwise)(mean, covariance)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if method == "sampling":
+            draws = checks.positive_integer("draws", draws)
+            found = _sampled(mean, covariance, _normal(draws, mean.shape[1], random_state))
+        else:
+            found = (_against_rest if method == "probit" else _pairwise)(mean, covariance)
+    return checks.finite_scores(found)
 
 
 def _softened(mean: Floats, variance: Floats) -> Floats:
@@ -106,7 +112,12 @@ def _pairwise(mean: Floats, covariance: Floats) -> Floats:
 def _sampled(mean: Floats, covariance: Floats, normal: Floats) -> Floats:
     # A trace of noise makes a singular covariance factorise; the factor is then a smooth function of it.
     size = np.trace(covariance, axis1=1, axis2=2)[:, None, None] + np.finfo(float).tiny
-    root = np.linalg.cholesky(covariance + 1e-10 * size * np.eye(mean.shape[1]))
+    try:
+        root = np.linalg.cholesky(covariance + 1e-10 * size * np.eye(mean.shape[1]))
+    except np.linalg.LinAlgError as error:
+        raise InvalidInput(
+            "covariance must be symmetric and positive semi-definite for every row, and its trace finite."
+        ) from error
     result, step = np.empty_like(mean), max(BLOCK // normal.size, 1)
     for start in range(0, len(mean), step):
         rows = slice(start, start + step)

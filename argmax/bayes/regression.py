@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
-from ..errors import InvalidInput
+from ..errors import InvalidInput, NumericalFailure
 from ..records import Floats
 from .gaussian import Gaussian, Predictive
 from .moments import Moments
@@ -33,6 +33,9 @@ from .relevance import relevances
 from .spectrum import Spectrum
 
 __all__ = ["GaussianRegression"]
+
+LEAST = 1e-70
+"""The least size of values of which evidence makes variances: the mirror of the largest that are taken."""
 
 
 @final
@@ -109,11 +112,42 @@ class GaussianRegression(RegressorMixin, BaseEstimator):
         attempt = copy.copy(self)
         X = checks.dense_rows(attempt, X, reset=seen is None)
         y = checks.targets(y, len(X))
-        checks.magnitude(X, lambda task, n: [task(i) for i in range(n)])
+        self._measurable(X, y)
         batch = Moments.of(X, y, checks.sample_weight(sample_weight, len(X)))
-        attempt._condition(batch if seen is None else seen + batch)
+        attempt._conditioned(batch if seen is None else seen + batch)
         self.__dict__.update(vars(attempt))
         return self
+
+    def _measurable(self, X: Floats, y: Floats) -> None:
+        """Refuse values whose squares overflow; or underflow, where something is chosen by them."""
+        columns, top = np.abs(X).max(axis=0), float(np.abs(y).max())
+        checks.reach(float(columns.max()), X.dtype)
+        checks.reach(top, y.dtype, "y")
+        if not (isinstance(self.prior_covariance, str) or isinstance(self.noise_variance, str)):
+            return
+        each = isinstance(self.prior_covariance, str) and self.prior_covariance == "ard"
+        least = float(columns[columns > 0].min(initial=columns.max()) if each else columns.max())
+        ratio = top / least if top and least else 1.0
+        if 0.0 < min(least or 1.0, top or 1.0) < LEAST or not LEAST <= ratio <= 1.0 / LEAST:
+            raise InvalidInput(
+                f"a column of X has values of {least:.3g} at most and y of {top:.3g}: squares of them, or of their "
+                "ratio, underflow. Use other units, or give prior_covariance and noise_variance numbers."
+            )
+
+    def _conditioned(self, data: Moments) -> None:
+        """``_condition``, unless what it finds is not finite."""
+        try:
+            with np.errstate(all="ignore"):
+                self._condition(data)
+            known, local = self.posterior_, self._local
+            parts = (known.mean, known.root, local.mean, local.root, self.log_evidence_)
+            good = 0.0 < self.noise_variance_ and all(np.isfinite(part).all() for part in parts)
+        except np.linalg.LinAlgError:
+            good = False
+        if not good:
+            raise NumericalFailure(
+                "the fit left the finite numbers (overflow). Scale the columns of X, or y."
+            )
 
     def _condition(self, data: Moments) -> None:
         prior = self._prior(len(data.mean_x))
@@ -176,14 +210,27 @@ class GaussianRegression(RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """E[y | x, data] for each row; with ``return_std`` also the standard deviation of y."""
-        at = self.predictive(X)
-        return (at.mean, at.std) if return_std else at.mean
+        if return_std:
+            at = self.predictive(X)
+            return at.mean, at.std
+        rows = self._answerable(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return checks.finite_scores(rows @ self._local.mean)
 
     def predictive(self, X: Any) -> Predictive:
         """The distribution of y at each row, its variance in two parts: noise, and not knowing θ."""
+        return _predictive(self._answerable(X), self._local, self.noise_variance_)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R², the share of the variance of y that the prediction explains; below 0 the mean is better."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = super().score(X, y, sample_weight)
+        return float(checks.finite_scores(np.asarray(found)))
+
+    def _answerable(self, X: Any) -> Floats:
+        """Rows of a prediction, measured from where those of the fit lie."""
         check_is_fitted(self, "posterior_")
-        rows = self._rows(checks.dense_rows(self, X, reset=False) - self._centre)
-        return _predictive(rows, self._local, self.noise_variance_)
+        return self._rows(checks.dense_rows(self, X, reset=False) - self._centre)
 
     def prior(self, features: int = 1) -> Gaussian:
         """What is believed of θ before any data; of a fitted model with "evidence", what was chosen."""
@@ -223,6 +270,8 @@ class GaussianRegression(RegressorMixin, BaseEstimator):
 
 
 def _predictive(rows: Floats, known: Gaussian, noise: float) -> Predictive:
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, parameter = rows @ known.mean, ((rows @ known.root) ** 2).sum(axis=1)
     return Predictive(
-        rows @ known.mean, np.full(len(rows), noise), ((rows @ known.root) ** 2).sum(axis=1)
+        checks.finite_scores(mean), np.full(len(rows), noise), checks.finite_scores(parameter)
     )

@@ -78,11 +78,12 @@ class SoftmaxPosterior:
         step = max(BLOCK // (X.shape[1] + 1 + k * k), 1)
         for start in range(0, X.shape[0], step):
             block = slice(start, min(start + step, X.shape[0]))
-            rows = Rows.of(X[block], self.centre, intercept).dense(slice(None))
-            spread = self.laplace.covariance(rows)
-            if k == 2:
-                spread = spread * np.array([[0.25, -0.25], [-0.25, 0.25]])
-            yield block, _scores(self.mode, X[block]), spread
+            with np.errstate(over="ignore", invalid="ignore"):
+                rows = Rows.of(X[block], self.centre, intercept).dense(slice(None))
+                spread = self.laplace.covariance(rows)
+                if k == 2:
+                    spread = spread * np.array([[0.25, -0.25], [-0.25, 0.25]])
+            yield block, _scores(self.mode, X[block]), checks.finite_scores(spread)
 
     def probabilities(self, X: Any, method: str, draws: int, seed: int) -> Floats:
         """P(y | x, data) (n, k), the softmax averaged over the weights; "map" is that of the mode."""

@@ -68,7 +68,8 @@ class Calibrator(BaseEstimator, ABC):
             raise InvalidInput(
                 f"scores must have the {self.n_classes_} columns that were calibrated; got {table.shape[1]}."
             )
-        return self._probabilities(table)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return checks.finite_scores(self._probabilities(table))
 
     @abstractmethod
     def _fit(self, rows: Rows) -> None:

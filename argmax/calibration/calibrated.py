@@ -257,13 +257,14 @@ def bare(model: Any) -> Any:
 def scores_of(model: Any, X: Any, classes: Any) -> Floats:
     """Scores (n, k) of a classifier: of ``decision_function`` where it fits, else log-probabilities."""
     k = len(classes)
-    if callable(getattr(model, "decision_function", None)):
-        table = np.asarray(model.decision_function(X), dtype=float)
-        if table.shape[1:] == (() if k == 2 else (k,)):
-            return checks.score_table(table)
-    if callable(getattr(model, "predict_proba", None)):
-        # Logarithms of probabilities as small as naive Bayes has them would drown all others.
-        return checks.score_table(np.log(np.maximum(model.predict_proba(X), SMALLEST)))
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+        if callable(getattr(model, "decision_function", None)):
+            table = np.asarray(model.decision_function(X), dtype=float)
+            if table.shape[1:] == (() if k == 2 else (k,)):
+                return checks.score_table(table)
+        if callable(getattr(model, "predict_proba", None)):
+            # Logarithms of probabilities as small as naive Bayes has them would drown all others.
+            return checks.score_table(np.log(np.maximum(model.predict_proba(X), SMALLEST)))
     raise Unsupported(
         f"{type(model).__name__} has neither a decision_function with a column for each class nor "
         "predict_proba: there is nothing to calibrate."

@@ -14,6 +14,7 @@ from typing import final
 import numpy as np
 from scipy.special import log_softmax, softmax
 
+from .. import checks
 from ..records import Floats
 
 __all__ = ["Readout"]
@@ -38,16 +39,19 @@ class Readout:
 
     def __call__(self, scores: Floats) -> Floats:
         scores = np.asarray(scores, dtype=float)
-        scaled = scores @ self.scale.T if self.scale.ndim == 2 else scores * self.scale
-        return np.asarray(scaled + self.offset)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = scores @ self.scale.T if self.scale.ndim == 2 else scores * self.scale
+            return checks.finite_scores(scaled + self.offset)
 
     def probabilities(self, scores: Floats) -> Floats:
         """softmax(A·scores + b), (n, k)."""
-        return np.asarray(softmax(self(scores), axis=1))
+        with np.errstate(over="ignore"):  # a difference that overflows is a probability of 0
+            return np.asarray(softmax(self(scores), axis=1))
 
     def log_probabilities(self, scores: Floats) -> Floats:
         """Their logarithms, without under- or overflow."""
-        return np.asarray(log_softmax(self(scores), axis=1))
+        with np.errstate(over="ignore"):
+            return checks.finite_scores(log_softmax(self(scores), axis=1))
 
     @property
     def matrix(self) -> Floats:

@@ -245,7 +245,7 @@ def block(X: Any, dtype: Any = None, name: str = "X") -> Rows:
 
 
 def matrix(X: Any, name: str = "X") -> Any:
-    """X (n, d) as numbers without NaN or infinity that can be multiplied and sliced: dense, or SciPy's CSR."""
+    """X (n, d) as finite numbers that can be multiplied and sliced: a dense array, or SciPy's CSR."""
     found = block(X, name=name)
     finite(found, name)
     if isinstance(found, Csr):
@@ -318,11 +318,11 @@ def _largest(values: Floats) -> Any:
     return np.maximum(values.max(), -values.min())
 
 
-def reach(top: float, dtype: np.dtype[Any]) -> None:
+def reach(top: float, dtype: np.dtype[Any], name: str = "X") -> None:
     """Refuse values up to ``top`` if their squares would overflow into silent nonsense."""
     if top > (1e12 if dtype == np.float32 else 1e70):
         raise InvalidInput(
-            f"X has values up to {top:.3g}; squares and sums of them overflow. "
+            f"{name} has values up to {top:.3g}; squares and sums of them overflow. "
             "Scale your features, for example with sklearn.preprocessing.MaxAbsScaler."
         )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_expit, log_softmax, logsumexp, softmax
 
-from .. import surveys
+from .. import checks, surveys
 from ..engines import Engine, Examples
 from ..passes import Problem
 from ..records import Floats, Ints
@@ -36,12 +36,14 @@ def margins(node: Floats) -> Floats:
 
 def probabilities(node: Floats) -> Floats:
     """softmax of each row."""
-    return np.asarray(softmax(node, axis=1))
+    with np.errstate(over="ignore"):  # a difference that overflows is a probability of 0
+        return np.asarray(softmax(node, axis=1))
 
 
 def log_probabilities(node: Floats) -> Floats:
     """log softmax of each row, without under- or overflow."""
-    return np.asarray(log_softmax(node, axis=1))
+    with np.errstate(over="ignore"):
+        return checks.finite_scores(log_softmax(node, axis=1))
 
 
 def shares(node: Floats) -> Floats:
@@ -57,7 +59,8 @@ def log_shares(node: Floats) -> Floats:
     if node.shape[1] == 2:
         return log_probabilities(node)
     logs = log_expit(node)
-    return np.asarray(logs - logsumexp(logs, axis=1, keepdims=True))
+    with np.errstate(over="ignore"):
+        return checks.finite_scores(logs - logsumexp(logs, axis=1, keepdims=True))
 
 
 def streamed(

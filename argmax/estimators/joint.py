@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Self, final
 
 import numpy as np
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +15,7 @@ from .. import checks
 from ..errors import InvalidInput, NotConverged
 from ..features import Joint
 from ..records import Floats, Ints
+from .answers import probabilities
 
 __all__ = ["JointClassifier"]
 
@@ -156,7 +157,7 @@ class JointClassifier(BaseEstimator):
 
     def predict_proba(self, X: Sequence[Any], labels: Sequence[Any] | None = None) -> Floats:
         """P(y | x) among these labels (n, k)."""
-        return np.asarray(softmax(self.decision_function(X, labels), axis=1))
+        return probabilities(self.decision_function(X, labels))
 
     def score(self, X: Sequence[Any], y: Any, labels: Sequence[Any] | None = None) -> float:
         """The share of inputs whose label is predicted."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ArgmaxError, InvalidInput
+from ..records import Floats
 from .arrays import Arrays, bytes_and_offsets, collisions_of, same_keys, whole
 from .categories import Category
 from .encoding import Encoding, Sparse
@@ -140,6 +141,9 @@ def _rebuilt(given: Mapping[str, Any], arrays: Arrays) -> State:
     return State(parameters, chosen, kinds, missing, bool(given["named"]), encoding, collisions)
 
 
+MOST_IDF = 45.0
+"""log(2⁶³) + 1, rounded up: documents are counted in 64 bits."""
+
 _OPTIONS = (
     "format", "parameters", "named", "columns", "sparse", "missing_categories", "collisions",
 )  # fmt: skip
@@ -170,13 +174,19 @@ def _numbers(missing: dict[str, int], standardise: bool, arrays: Arrays) -> Numb
 def _text(name: str, chosen: TextOptions, arrays: Arrays) -> Text:
     if chosen.hash_bits is None:
         vocabulary = Vocabulary(arrays.strings(name, sort=True))
-        factors = (
-            arrays.floats(f"{name}.factors", len(vocabulary)) if chosen.weight == "tfidf" else None
-        )
+        factors = _factors(name, len(vocabulary), arrays) if chosen.weight == "tfidf" else None
         return Text(chosen, vocabulary, factors)
     slots = Slots(chosen.hash_bits, chosen.signed)
-    factors = arrays.floats(f"{name}.factors", len(slots)) if chosen.counts_documents else None
+    factors = _factors(name, len(slots), arrays) if chosen.counts_documents else None
     return Text(chosen, slots, factors, _examples(name, slots, arrays))
+
+
+def _factors(name: str, length: int, arrays: Arrays) -> Floats:
+    """What the columns of a text are multiplied by: no number of documents makes an idf above 45."""
+    factors = arrays.floats(f"{name}.factors", length)
+    if not np.all((factors >= 0.0) & (factors <= MOST_IDF)):
+        raise InvalidInput(f"{name}.factors must lie between 0 and {MOST_IDF:g}")
+    return factors
 
 
 def _examples(name: str, slots: Slots, arrays: Arrays) -> dict[int, list[str]]:

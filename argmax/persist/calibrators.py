@@ -167,7 +167,7 @@ def _curves(tensors: Tensors, count: int, room: Room) -> list[Curve]:
         raise ModelFileError("has curves that do not fit.")
     another = np.zeros(len(knots), bool)
     another[ptr[:-1]] = True
-    rise = another[1:] | ((np.diff(knots) > 0) & (np.diff(heights) >= 0))
+    rise = another[1:] | ((knots[1:] > knots[:-1]) & (heights[1:] >= heights[:-1]))
     if not rise.all() or not np.all((heights > 0) & (heights < 1)):
         raise ModelFileError("has curves that do not rise between 0 and 1.")
     room.use(OBJECTS * count, "curves")

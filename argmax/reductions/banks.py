@@ -26,18 +26,33 @@ __all__ = ["Bank", "Separate", "Together", "has_chances", "learn", "obstacle"]
 
 
 class Bank(ABC):
-    """Scores of all problems; positive means the bit 1."""
+    """Scores of all problems; positive means the bit 1. What would not be finite is an error."""
+
+    def scores(self, X: Any) -> Floats:
+        """Margins (n, L)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return checks.finite_scores(self._scores(X))
+
+    def chances(self, X: Any) -> Floats:
+        """P(bit = 1) (n, L)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return checks.finite_scores(self._chances(X))
+
+    def one(self, X: Any, problem: int) -> Floats:
+        """Margins (n,) of one problem."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return checks.finite_scores(self._one(X, problem))
 
     @abstractmethod
-    def scores(self, X: Any) -> Floats:
+    def _scores(self, X: Any) -> Floats:
         """Margins (n, L)."""
 
     @abstractmethod
-    def chances(self, X: Any) -> Floats:
+    def _chances(self, X: Any) -> Floats:
         """P(bit = 1) (n, L)."""
 
     @abstractmethod
-    def one(self, X: Any, problem: int) -> Floats:
+    def _one(self, X: Any, problem: int) -> Floats:
         """Margins (n,) of one problem."""
 
 
@@ -54,13 +69,13 @@ class Together(Bank):
         """Weights (L, d)."""
         return self.weights.T
 
-    def scores(self, X: Any) -> Floats:
+    def _scores(self, X: Any) -> Floats:
         return np.asarray(X @ self.weights + self.intercept)
 
-    def chances(self, X: Any) -> Floats:
+    def _chances(self, X: Any) -> Floats:
         return np.asarray(expit(self.scores(X)))
 
-    def one(self, X: Any, problem: int) -> Floats:
+    def _one(self, X: Any, problem: int) -> Floats:
         return np.asarray(X @ self.weights[:, problem] + self.intercept[problem])
 
 
@@ -75,18 +90,18 @@ class Separate(Bank):
             intercepts = np.concatenate([model.intercept_ for model in models])
             self.stacked = _columns(np.vstack([model.coef_ for model in models])), intercepts
 
-    def scores(self, X: Any) -> Floats:
+    def _scores(self, X: Any) -> Floats:
         if self.stacked is not None:
             weights, intercept = self.stacked
             return np.asarray(X @ weights + intercept)
         return np.column_stack([_margins(model, X) for model in self.models])
 
-    def chances(self, X: Any) -> Floats:
+    def _chances(self, X: Any) -> Floats:
         if self.stacked is not None:  # two classes of ours: σ of the margin, whatever the loss
             return np.asarray(expit(self.scores(X)))
         return np.column_stack([model.predict_proba(X)[:, 1] for model in self.models])
 
-    def one(self, X: Any, problem: int) -> Floats:
+    def _one(self, X: Any, problem: int) -> Floats:
         return _margins(self.models[problem], X)
 
 

@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .. import checks
 from ..errors import WrongType
 from ..estimators import LinearClassifier
 from ..estimators.answers import best, margins
@@ -62,18 +63,25 @@ class Reduction(ClassifierMixin, BaseEstimator, ABC):
 
     def decision_function(self, X: Any) -> Floats:
         """How much each class is preferred (n, k); for two classes (n,), positive meaning ``classes_[1]``."""
-        return margins(self._decide(self._rows(X)))
+        return margins(self._preferences(X))
 
     def predict(self, X: Any) -> Any:
         """The preferred class of each row; of equals, the first in ``classes_``."""
-        places = best(self._decide(self._rows(X)))
+        places = best(self._preferences(X))
         return self.classes_[places]
 
     @available_if(_offers_chances)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """P(y | x) (n, k), put together from those of the binary models."""
+        chances = self._bank.chances(self._rows(X))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return checks.finite_scores(self._probabilities(chances))
+
+    def _preferences(self, X: Any) -> Floats:
+        """What ``_decide`` makes of rows as they were given; sums of finite scores may still overflow."""
         rows = self._rows(X)
-        return self._probabilities(self._bank.chances(rows))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return checks.finite_scores(self._decide(rows))
 
     @property
     def estimators_(self) -> list[Any]:

@@ -67,5 +67,7 @@ class ScalarCode(ClassifierMixin, BaseEstimator):
     def _decide(self, X: Any) -> Floats:
         check_is_fitted(self, "classes_")
         checks.given_rows(X)
-        number = np.asarray(self.estimator_.predict(X), dtype=float).reshape(-1, 1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            number = np.asarray(self.estimator_.predict(X), dtype=float).reshape(-1, 1)
+        checks.finite_scores(number)
         return np.asarray(-np.abs(number - np.arange(1.0, len(self.classes_) + 1.0)))

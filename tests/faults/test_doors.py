@@ -1,12 +1,11 @@
 """Broken rows at every public door: whatever takes rows refuses them before compiled code sees them.
 
-The doors are found: every method of a public class that has a parameter for rows, and every public function
-that has one. A new one fails the last test until it is in ``ESTIMATORS`` or ``OTHERS``, or in ``NO_ROWS`` with
-the reason why what it takes are no rows.
+The doors are found: every method of a public class that has a parameter for rows, and every public
+function that has one. A new one fails the last test until it is in ``ESTIMATORS`` or ``OTHERS``, or in
+``NO_ROWS`` with the reason why what it takes are no rows.
 """
 
 import inspect
-import sys
 import tempfile
 import types
 import warnings
