@@ -130,8 +130,8 @@ class GaussianRegression(RegressorMixin, BaseEstimator):
         ratio = top / least if top and least else 1.0
         if 0.0 < min(least or 1.0, top or 1.0) < LEAST or not LEAST <= ratio <= 1.0 / LEAST:
             raise InvalidInput(
-                f"a column of X has values of {least:.3g} at most and y of {top:.3g}: squares of them, or of their "
-                "ratio, underflow. Use other units, or give prior_covariance and noise_variance numbers."
+                f"a column of X has values of {least:.3g} at most and y of {top:.3g}: squares of them, or "
+                "of their ratio, underflow. Use other units, or give prior_covariance and noise_variance numbers."
             )
 
     def _conditioned(self, data: Moments) -> None:
@@ -141,7 +141,7 @@ class GaussianRegression(RegressorMixin, BaseEstimator):
                 self._condition(data)
             known, local = self.posterior_, self._local
             parts = (known.mean, known.root, local.mean, local.root, self.log_evidence_)
-            good = 0.0 < self.noise_variance_ and all(np.isfinite(part).all() for part in parts)
+            good = self.noise_variance_ > 0.0 and all(np.isfinite(part).all() for part in parts)
         except np.linalg.LinAlgError:
             good = False
         if not good:

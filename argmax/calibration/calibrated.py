@@ -81,16 +81,17 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Fit the estimator and the calibrator on rows X and labels y (n,)."""
         X, y = indexable(checks.given_rows(X), y)
         classes, codes = checks.labels(self, y, _num_samples(X))
+        y = classes[codes]
         checks.choice("ensemble", self.ensemble, ("auto", True, False))
         weight = None if sample_weight is None else checks.sample_weight(sample_weight, len(codes))
         if isinstance(self.cv, str):
             checks.choice("cv", self.cv, ("prefit",))
-            return self._fit_prefit(X, np.asarray(y), weight)
-        rows, table, members = self._held_out_scores(X, np.asarray(y), codes, classes, weight)
+            return self._fit_prefit(X, y, weight)
+        rows, table, members = self._held_out_scores(X, y, codes, classes, weight)
         if not self._together():
             members = [_fitted(self.estimator, X, y, weight)]
         part = None if weight is None else weight[rows]
-        found = chosen(self.method, table, np.asarray(y)[rows], classes, part)
+        found = chosen(self.method, table, y[rows], classes, part)
         self.adopt(members[0], found)
         self.estimators_, self.classes_ = members, classes
         return self

@@ -38,7 +38,7 @@ def labels(estimator: Any, y: Any, n: int) -> tuple[Any, Ints]:
     """The sorted classes, and for each row the position of its class among them."""
     no_mask("y", y)
     with as_ours():
-        given, y = y, column_or_1d(y, warn=True)
+        given, y = y, column_or_1d(_of_own_kind(y), warn=True)
         lengths(X=n, y=len(y))
         if isinstance(given, (list, tuple)) and y.dtype.kind in "SU":
             _known_labels(np.asarray(given, dtype=object).ravel())  # before 1 and "1" became equal
@@ -48,6 +48,15 @@ def labels(estimator: Any, y: Any, n: int) -> tuple[Any, Ints]:
         check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     return classes, codes.astype(np.intp, copy=False)
+
+
+def _of_own_kind(y: Any) -> Any:
+    """y; a nullable column of pandas, of whole numbers or flags, as a plain one: scikit-learn makes it floats."""
+    kind = getattr(y, "dtype", None)
+    plain = getattr(kind, "numpy_dtype", None)
+    if plain is None or plain.kind not in "iub" or y.isna().any():
+        return y
+    return y.to_numpy(dtype=plain)
 
 
 def _counted(y: Any) -> tuple[Any, Ints]:
@@ -139,7 +148,7 @@ def comparable_labels(**named: Any) -> list[Any]:
     for name, values in named.items():
         no_mask(name, values)
         with as_ours():
-            values = column_or_1d(values)
+            values = column_or_1d(_of_own_kind(values))
             if not len(values):
                 raise InvalidInput(f"{name} is empty. Pass at least one label.")
             arrays.append(_known_labels(values))

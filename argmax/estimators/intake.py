@@ -41,7 +41,8 @@ def examples(
             raise InvalidInput("requires y to be passed, but the target y is None.")
         _note_features(estimator, found)
         found = _with_class_weights(estimator.class_weight, found)
-        if estimator.dtype is not None and np.dtype(estimator.dtype) != found.dtype:
+        asked = estimator.dtype
+        if asked is not None and checks.float_type("dtype", asked, "None, ") != found.dtype:
             raise Unsupported(
                 f"dtype={estimator.dtype!r}, but these rows are {found.dtype} where they lie. Use "
                 "dtype=None, or store them again with another dtype."

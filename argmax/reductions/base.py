@@ -73,7 +73,8 @@ class Reduction(ClassifierMixin, BaseEstimator, ABC):
     @available_if(_offers_chances)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """P(y | x) (n, k), put together from those of the binary models."""
-        chances = self._bank.chances(self._rows(X))
+        rows = self._rows(X)
+        chances = self._bank.chances(rows)
         with np.errstate(over="ignore", invalid="ignore"):
             return checks.finite_scores(self._probabilities(chances))
 

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from argmax import LinearClassifier, SoftmaxRegression
+from sklearn.svm import LinearSVC
+
+from argmax import (
+    LinearClassifier,
+    MultiLabelClassifier,
+    OneVsRest,
+    SoftmaxRegression,
+    load,
+    save,
+)
+from argmax.calibration import Calibrated
 from argmax.errors import ArgmaxError
 from tests.faults.cases import problem, refuses
 from tests.faults.harness import alone
@@ -175,3 +185,30 @@ def test_9_frames_with_other_columns_are_refused_by_name():
     refuses(model.fit, gaps, y, says=("NaN", "row"))
     labels = pandas.Series(np.array(["a", "b", "c"])[y], dtype="string").mask(y == 1)
     refuses(model.fit, frame, labels, says=("Unknown label type",))
+
+
+@pytest.mark.parametrize(
+    ("kind", "plain"), [("Int64", "int64"), ("Int8", "int8"), ("boolean", "bool")]
+)
+def test_nullable_labels_of_pandas_keep_their_kind(kind, plain, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = problem()
+    column = pandas.Series(y > 0 if kind == "boolean" else y, dtype=kind)
+    bases = (LinearClassifier(), OneVsRest(), OneVsRest(LinearSVC()), MultiLabelClassifier())
+    wrapped = [
+        Calibrated(LinearClassifier(), "temperature", cv=2, ensemble=e) for e in (True, False)
+    ]
+    for model in (*bases, *wrapped, Calibrated(LinearSVC(), "temperature", cv=2)):
+        model.fit(X, column)
+        assert model.classes_.dtype == model.predict(X).dtype == plain, model
+        assert model.score(X, column) > 0.5
+    for model in (bases[0], *wrapped):
+        save(model, tmp_path / "model.argmax", overwrite=True)
+        again = load(tmp_path / "model.argmax")
+        assert again.classes_.dtype == plain
+        assert again.predict(X).tolist() == model.predict(X).tolist()
+    prefit = Calibrated(bases[0], "temperature", cv="prefit").fit(X, column)
+    assert prefit.classes_.dtype == plain
+    column[3] = pandas.NA
+    for model in (*bases, *wrapped, prefit):
+        refuses(model.fit, X, column, says=("nan", "row 3"), error=ArgmaxError)

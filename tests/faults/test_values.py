@@ -9,7 +9,15 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-from argmax import LinearClassifier, SoftmaxRegression
+from argmax import (
+    LinearClassifier,
+    MulticlassPerceptron,
+    MulticlassSVM,
+    MultiLabelClassifier,
+    OneVsRest,
+    SoftmaxRegression,
+)
+from argmax.engines import Stored
 from argmax.errors import ArgmaxError, NotConverged, NumericalFailure
 from tests.faults.cases import problem, refuses, routes
 from tests.faults.harness import alone
@@ -253,3 +261,40 @@ def reference_fit(X, y, scale):
         options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5000},
     )
     return found.fun, scores(found.x)
+
+
+@pytest.mark.parametrize(
+    "make", [LinearClassifier, MulticlassSVM, MulticlassPerceptron, MultiLabelClassifier, OneVsRest]
+)
+def test_10_types_that_would_cut_or_round_the_numbers_are_refused(make):
+    X, y = problem()
+    for dtype in (
+        "int",
+        "int8",
+        "uint8",
+        "bool",
+        "float16",
+        "longdouble",
+        "object",
+        "complex",
+        "S3",
+        5,
+        "none",
+    ):
+        model = OneVsRest(LinearClassifier(dtype=dtype)) if make is OneVsRest else make(dtype=dtype)
+        refuses(model.fit, X, y, says=("dtype must be", "'float32' or 'float64'", repr(dtype)))
+        assert not hasattr(model, "classes_")
+        if hasattr(model, "partial_fit"):
+            refuses(model.partial_fit, X, y, says=("dtype must be", repr(dtype)))
+    for dtype in ("float32", np.float64, np.dtype("float32"), "f4", float):
+        model = OneVsRest(LinearClassifier(dtype=dtype)) if make is OneVsRest else make(dtype=dtype)
+        assert model.fit(X, y).score(X, y) > 0.5
+
+
+def test_10_stored_rows_are_not_cut_either(tmp_path):
+    X, y = problem()
+    for dtype in ("int8", "float16", "object"):
+        with pytest.raises(ArgmaxError, match="dtype must be None, 'float32' or 'float64'"):
+            Stored.write(tmp_path / dtype, [(X, y)], dtype=dtype)
+    rows = Stored.write(tmp_path / "rows", [(X, y)])
+    refuses(LinearClassifier(dtype="int8").fit, rows, says=("dtype must be",))
