@@ -131,7 +131,8 @@ class GaussianRegression(RegressorMixin, BaseEstimator):
         if 0.0 < min(least or 1.0, top or 1.0) < LEAST or not LEAST <= ratio <= 1.0 / LEAST:
             raise InvalidInput(
                 f"a column of X has values of {least:.3g} at most and y of {top:.3g}: squares of them, or "
-                "of their ratio, underflow. Use other units, or give prior_covariance and noise_variance numbers."
+                "of their ratio, underflow. Use other units, or give prior_covariance and "
+                "noise_variance numbers."
             )
 
     def _conditioned(self, data: Moments) -> None:

@@ -51,7 +51,7 @@ def labels(estimator: Any, y: Any, n: int) -> tuple[Any, Ints]:
 
 
 def _of_own_kind(y: Any) -> Any:
-    """y; a nullable column of pandas, of whole numbers or flags, as a plain one: scikit-learn makes it floats."""
+    """y; a nullable column of whole numbers or flags as a plain one, where scikit-learn makes it floats."""
     kind = getattr(y, "dtype", None)
     plain = getattr(kind, "numpy_dtype", None)
     if plain is None or plain.kind not in "iub" or y.isna().any():

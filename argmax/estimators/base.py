@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -23,7 +22,7 @@ from ..solvers import Report
 from ..spaces import Classes
 from . import answers, intake, resuming
 from .incremental import Steps, learn
-from .learner import ADVICE, Learner, Settings
+from .learner import Learner, Settings, check_end
 from .listeners import Bridge, CallbackSupportMixin, with_callbacks
 from .rows import RowScorer
 from .units import Units
@@ -221,15 +220,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
     def _accept(self, objective: Objective, solution: Solution, units: Units, classes: Any) -> None:
         layout = objective.problem.full
         solution = replace(solution, w=units.outside(layout, solution.w))
-        if not np.isfinite(solution.w).all() or not math.isfinite(solution.objective):
-            raise NumericalFailure(
-                "the fit left the finite numbers (overflow). Scale your features."
-            )
-        if solution.status == "stalled" and solution.objective > objective.zero:
-            raise NumericalFailure(
-                f"the fit drowned in rounding: its objective is {solution.objective:.3g}, that of zero "
-                f"weights {objective.zero:.3g}. {ADVICE['stalled']}"
-            )
+        check_end(objective, solution)
         self.__dict__.update(self._attributes(layout, solution.w, classes))
         self.solution_ = solution
         self.n_iter_ = max(solution.passes, 1)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
-from ..errors import InvalidInput, NotConverged
+from ..errors import InvalidInput, NotConverged, NumericalFailure
 from ..features import Joint
 from ..records import Floats, Ints
 from .answers import probabilities
@@ -112,6 +112,7 @@ class JointClassifier(BaseEstimator):
         from scipy.optimize import minimize  # large, and no command needs it
 
         n, across = len(codes), rows.T.tocsr()
+        checks.reach(float(np.abs(rows.data).max(initial=0.0)), rows.dtype, "psi")
         enough = checks.number("tol", self.tol, 0.0, open_low=True) * weight.sum() * np.log(k)
 
         def objective(w: Floats) -> tuple[float, Floats]:
@@ -121,9 +122,10 @@ class JointClassifier(BaseEstimator):
             value = -float(weight @ logs[np.arange(n), codes]) + 0.5 * float(w @ w)
             return value, across @ (residual * weight[:, None]).ravel() + w
 
+        start = np.zeros(rows.shape[1])
         found = minimize(
             objective,
-            np.zeros(rows.shape[1]),
+            start,
             jac=True,
             method="L-BFGS-B",
             options={
@@ -133,6 +135,11 @@ class JointClassifier(BaseEstimator):
             },
         )
         gap = 0.5 * float(found.jac @ found.jac)
+        if gap > enough and not found.fun < objective(start)[0]:
+            raise NumericalFailure(
+                f"the fit drowned in rounding: no step from zero weights made its objective, {found.fun:.3g}, "
+                "smaller. Scale the numbers that psi returns."
+            )
         if gap > enough:
             warnings.warn(
                 f"the fit may be {gap:.3g} above its minimum; {enough:.3g} was asked for. Raise max_iter.",

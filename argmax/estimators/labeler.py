@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import checks, costs, engines, losses, passes
 from ..engines import Engine
-from ..errors import InvalidInput, NumericalFailure, Unsupported
+from ..errors import InvalidInput, Unsupported
 from ..kernels import compiled
 from ..layouts import Linked
 from ..objective import Objective
@@ -19,7 +19,7 @@ from ..records import Floats, Ints, Scores, Solution, Structures, Truth
 from ..solvers import Solver
 from ..spaces import Graph
 from .graphs import known_codes, stacked, stacked_labels
-from .learner import ADVICE, Learner
+from .learner import Learner, check_end
 
 __all__ = ["GraphLabeler"]
 
@@ -140,6 +140,9 @@ class GraphLabeler(Learner):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         settings, structures = self._settings(), stacked(X)
+        for rows in (structures.rows, structures.edge_rows):
+            if rows is not None:
+                checks.magnitude(rows, engines.Threads(1).run)
         classes, codes = checks.labels(self, stacked_labels(y, structures), len(structures.rows))
         if len(classes) < 2:
             raise InvalidInput(f"y must have at least two classes; got one class: {classes[0]!r}.")
@@ -160,10 +163,7 @@ class GraphLabeler(Learner):
             solution = report.run(
                 lambda: settings.solver.minimise(objective, start, report), objective, start
             )
-        if not np.isfinite(solution.w).all():
-            raise NumericalFailure(
-                f"the fit left the finite numbers (overflow). {ADVICE['stalled']}"
-            )
+        check_end(objective, solution)
         self.classes_, self._layout, self._w = classes, layout, solution.w
         named = layout.named(solution.w)
         self.coef_, self.intercept_ = named["coef"], named["intercept"]

@@ -14,10 +14,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .. import checks, engines, losses, solvers
-from ..errors import InvalidInput, NotConverged, Unsupported
+from ..errors import InvalidInput, NotConverged, NumericalFailure, Unsupported
+from ..objective import Objective
 from ..records import Solution
 
-__all__ = ["ADVICE", "Learner", "Settings"]
+__all__ = ["ADVICE", "Learner", "Settings", "check_end"]
 
 ADVICE = {
     "stalled": "Scale your features (for example with sklearn.preprocessing.MaxAbsScaler), or use "
@@ -49,6 +50,17 @@ class Settings:
     def scalable(self) -> bool:
         """Whether the units of the columns are free: no penalty, and no margin, sees the size of w."""
         return not self.penalised and self.loss.smooth
+
+
+def check_end(objective: Objective, solution: Solution) -> None:
+    """Refuse a fit whose numbers overflowed, or drowned in rounding: it is no better than zero weights."""
+    if not np.isfinite(solution.w).all() or not np.isfinite(solution.objective):
+        raise NumericalFailure(f"the fit left the finite numbers (overflow). {ADVICE['stalled']}")
+    if solution.status == "stalled" and solution.objective >= objective.zero:
+        raise NumericalFailure(
+            f"the fit drowned in rounding: its objective is {solution.objective:.3g}, that of zero weights "
+            f"{objective.zero:.3g}. {ADVICE['stalled']}"
+        )
 
 
 class Learner(BaseEstimator, ABC):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import checks, engines, losses
 from ..engines import Engine
 from ..engines.reading import chosen
-from ..errors import InvalidInput, NumericalFailure
+from ..errors import InvalidInput
 from ..layouts import Full
 from ..objective import Objective
 from ..records import Floats, Ints, Scores, Structures, Truth
@@ -20,7 +20,7 @@ from ..solvers import Solver
 from ..spaces import Sets
 from .cooccurrence import best_expected_f1
 from .label_sets import joined, known, labelled, posed
-from .learner import ADVICE, Learner
+from .learner import Learner, check_end
 
 __all__ = ["MultiLabelClassifier"]
 
@@ -148,6 +148,7 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         settings = self._settings()
         rows = checks.rows(self, X, reset=True, dtype=self.dtype)
+        checks.magnitude(rows, engines.Threads(1).run)
         classes, labels, self.multilabel_ = labelled(self, y, len(rows))
         weight = checks.sample_weight(sample_weight, len(rows))
         used = weight > 0
@@ -168,10 +169,7 @@ class MultiLabelClassifier(ClassifierMixin, Learner):
             solution = report.run(
                 lambda: settings.solver.minimise(objective, start, report), objective, start
             )
-        if not np.isfinite(solution.w).all():
-            raise NumericalFailure(
-                f"the fit left the finite numbers (overflow). {ADVICE['stalled']}"
-            )
+        check_end(objective, solution)
         named = problem.full.named(solution.w)
         self.classes_ = classes
         self.coef_, self.intercept_ = named["coef"], named["intercept"]

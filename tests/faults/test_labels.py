@@ -5,7 +5,6 @@ import decimal
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
 from sklearn.svm import LinearSVC
 
 from argmax import (

@@ -10,6 +10,8 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from argmax import (
+    GraphLabeler,
+    JointClassifier,
     LinearClassifier,
     MulticlassPerceptron,
     MulticlassSVM,
@@ -298,3 +300,45 @@ def test_10_stored_rows_are_not_cut_either(tmp_path):
             Stored.write(tmp_path / dtype, [(X, y)], dtype=dtype)
     rows = Stored.write(tmp_path / "rows", [(X, y)])
     refuses(LinearClassifier(dtype="int8").fit, rows, says=("dtype must be",))
+
+
+def drowned(make, given, y, sizes=(1.0, 1e3, 1e5, 1e8, 1e10, 1e20, 1e60, 1e100, 1e160)):
+    """Fits on larger and larger numbers: each learns, or is an error that says what to do."""
+    learned, refused = [], []
+    for size in sizes:
+        model = make()
+        try:
+            fitted(model, given(size), y)
+        except ArgmaxError as error:
+            assert "Scale" in str(error), error
+            assert not hasattr(model, "classes_")
+            refused.append(size)
+        else:
+            assert model.score(given(size), y) > 0.6, size
+            learned.append(size)
+    assert learned == sorted(sizes)[: len(learned)]
+    assert {1.0, 1e3, 1e5} <= set(learned)
+    assert {1e100, 1e160} <= set(refused)
+
+
+@alone
+def test_2_large_columns_of_other_models_are_learned_or_refused():
+    X, y = problem()
+    sets = (X @ np.random.default_rng(1).normal(size=(5, 4)) > 0).astype(int)
+    chain = np.array([[i, i + 1] for i in range(5)])
+    pieces = [slice(i, i + 6) for i in range(0, 120, 6)]
+
+    def graphs(size):
+        return [(X[piece] * size, chain) for piece in pieces]
+
+    for pairs in ("tree", "all"):
+        drowned(lambda pairs=pairs: MultiLabelClassifier(pairs), lambda size: X * size, sets)
+    for loss in ("log", "pseudo"):
+        drowned(lambda loss=loss: GraphLabeler(loss), graphs, [y[piece] for piece in pieces])
+    edges = [(X[piece], chain, np.full((5, 1), 1e100)) for piece in pieces]
+    refuses(GraphLabeler().fit, edges, [y[piece] for piece in pieces], says=("Scale",))
+
+    def named(x, label):
+        return {f"{i}|{label}": value for i, value in enumerate(x)}
+
+    drowned(lambda: JointClassifier(named), lambda size: [list(row) for row in X * size], y)
