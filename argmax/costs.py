@@ -40,7 +40,7 @@ def matrix(cost: ArrayLike, k: int) -> Floats:
     array([[ 0., 20.],
            [ 1.,  0.]])
     """
-    table = np.array(cost, dtype=float)
+    table: Floats = checks.array("cost", cost, float)
     if table.shape != (k, k):
         raise InvalidInput(
             f"cost must have one row and one column for each of the {k} labels; got shape "
@@ -67,7 +67,7 @@ def rows(cost: ArrayLike, n: int, k: int) -> Floats:
     array([[0., 5., 1.],
            [2., 0., 2.]])
     """
-    table = np.array(cost, dtype=float)
+    table: Floats = checks.array("example_cost", cost, float)
     if table.shape != (n, k):
         raise InvalidInput(
             f"example_cost must have a row for each of the {n} examples and a column for each of the {k} "

@@ -206,12 +206,15 @@ def of(X: Any, y: Any, coef: Any, intercept: Any = None, classes: Any = None) ->
     >>> sum(model.solution_.mistakes) <= found.mistake_bound
     True
     """
-    rows, W = checks.matrix(X), np.asarray(coef, float)
+    rows, W = checks.matrix(X), checks.array("coef", coef, float)
     if W.ndim != 2 or rows.shape[1] != W.shape[1]:
         raise InvalidInput(
             f"X must be (n, d) and coef (k, d), or (1, d) for two classes; got {rows.shape} and {W.shape}."
         )
-    k, b = max(len(W), 2), np.zeros(len(W)) if intercept is None else np.asarray(intercept, float)
+    k, b = (
+        max(len(W), 2),
+        np.zeros(len(W)) if intercept is None else checks.array("intercept", intercept, float),
+    )
     if b.shape != (len(W),):
         raise InvalidInput(f"intercept must have the {len(W)} rows of coef; got shape {b.shape}.")
     labels = _codes(y, k, rows.shape[0], classes)

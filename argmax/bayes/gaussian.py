@@ -20,7 +20,9 @@ def generator(random_state: Any) -> np.random.Generator:
     """A Generator from itself, a seed, a RandomState, or None for a new one each time."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return np.random.default_rng(random_state)
+    return np.random.default_rng(checks.seed(random_state))
 
 
 @final

@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from .. import checks
+from ..checks.refusals import as_ours
 from ..errors import InvalidInput, Unsupported
 from ..metrics.scores import SMALLEST, positions
 from ..records import Floats, Ints
@@ -79,7 +80,9 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the estimator and the calibrator on rows X and labels y (n,)."""
-        X, y = indexable(checks.given_rows(X), y)
+        checks.estimator("estimator", self.estimator, "a classifier")
+        with as_ours():
+            (X,) = indexable(checks.given_rows(X))
         classes, codes = checks.labels(self, y, _num_samples(X))
         y = classes[codes]
         checks.choice("ensemble", self.ensemble, ("auto", True, False))
@@ -151,8 +154,14 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         from sklearn.model_selection import PredefinedSplit, StratifiedKFold, check_cv
 
         given = FOLDS if self.cv is None else self.cv
-        if not isinstance(given, (int, np.integer)) or isinstance(given, bool):
-            splitter = check_cv(given, codes, classifier=True)
+        if isinstance(given, (bool, float)):
+            raise InvalidInput(
+                "cv must be a whole number of folds, a splitter, an iterable, 'prefit' or None; got "
+                f"{given!r}."
+            )
+        if not isinstance(given, (int, np.integer)):
+            with as_ours():
+                splitter = check_cv(given, codes, classifier=True)
             yield from splitter.split(X, codes)
             return
         counts = np.bincount(codes)

@@ -64,6 +64,7 @@ class CalibratedTagger(MetaEstimatorMixin, BaseEstimator):
 
     def fit(self, X: Sequence[Any], y: Sequence[Any]) -> Self:
         """Fit on sequences X with labels y, lists of lists."""
+        checks.estimator("estimator", self.estimator, "a tagger")
         checks.same_length(X=X, y=y)
         if isinstance(self.cv, str):
             checks.choice("cv", self.cv, ("prefit",))

@@ -28,7 +28,17 @@ from .features import (
     table,
     total_weight,
 )
-from .parameters import choice, float_type, number, positive_integer
+from .parameters import (
+    array,
+    callables,
+    choice,
+    estimator,
+    file_name,
+    float_type,
+    number,
+    positive_integer,
+    seed,
+)
 from .resources import available_memory, memory
 from .scores import (
     edge_scores,
@@ -43,8 +53,10 @@ from .scores import (
 )
 
 __all__ = [
+    "array",
     "available_memory",
     "block",
+    "callables",
     "choice",
     "class_factors",
     "class_weights",
@@ -53,6 +65,8 @@ __all__ = [
     "dense_rows",
     "edge_scores",
     "edge_tables",
+    "estimator",
+    "file_name",
     "finite",
     "finite_scores",
     "float_type",
@@ -75,6 +89,7 @@ __all__ = [
     "same_length",
     "sample_weight",
     "score_table",
+    "seed",
     "sequence_offsets",
     "some_answer",
     "span_labels",

@@ -15,7 +15,7 @@ from sklearn.utils.validation import column_or_1d
 from ..errors import InvalidInput, WrongType
 from ..records import Floats, Ints
 from .features import sparse_structure
-from .parameters import choice, number
+from .parameters import array, choice, number
 from .refusals import as_ours, no_mask
 
 __all__ = [
@@ -75,7 +75,7 @@ def is_label_matrix(y: Any) -> bool:
     """Whether y says of several labels which apply, instead of naming one a row."""
     if sp.issparse(y):
         return True
-    shape = np.asarray(y).shape
+    shape = array("y", y).shape
     return len(shape) == 2 and shape[1] > 1
 
 
@@ -85,7 +85,7 @@ def label_matrix(y: Any, n: int, k: int | None = None) -> Ints:
     with as_ours():
         if sp.issparse(y):
             sparse_structure(y, "y")
-        given = y.toarray() if sp.issparse(y) else np.asarray(y)
+        given = y.toarray() if sp.issparse(y) else array("y", y)
         lengths(X=n, y=len(given))
         wrong = ~np.isin(given, (0, 1))
     if wrong.any():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from itertools import pairwise
 from typing import Any
 
@@ -68,7 +68,7 @@ def given_rows(X: Any, name: str = "X") -> Any:
     compiled code would follow the indices of a broken matrix out of its memory.
     """
     sparse_structure(X, name)
-    counted = not isinstance(X, (str, bytes))
+    counted = not isinstance(X, (str, bytes, Set))
     if counted:
         try:
             with as_ours():

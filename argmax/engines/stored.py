@@ -20,7 +20,8 @@ from typing import Any, cast, final
 
 import numpy as np
 
-from ..errors import BadFile, InvalidInput
+from .. import checks
+from ..errors import BadFile, InvalidInput, WrongType
 from ..layouts import Layout, as_matrix
 from ..records import Csr, Floats, Rows, Structures, Truth
 from .examples import Examples
@@ -93,9 +94,16 @@ class Stored(Examples):
         weight zero are left out. Every value is checked on the way, and what is held in memory is one
         block. ``dtype`` None keeps float32 and makes everything else float64.
         """
-        writer = Writer(Path(folder), names, dtype, overwrite)
+        if not isinstance(blocks, Iterable):
+            raise WrongType(f"blocks must be an iterable of (rows, labels); got {blocks!r}.")
+        writer = Writer(Path(checks.file_name(folder, "folder")), names, dtype, overwrite)
         with writer:
-            for block in blocks:
+            for number, block in enumerate(blocks):
+                if not isinstance(block, (tuple, list)) or len(block) not in (2, 3):
+                    raise WrongType(
+                        f"blocks: block {number} must be (rows, labels) or (rows, labels, weights); got "
+                        f"{type(block).__name__}. Labels may be None."
+                    )
                 writer.add(*block)
         return cls(folder, scratch, memory)
 

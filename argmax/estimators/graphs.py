@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def stacked(
     for i, item in enumerate(items):
         parts = _parts(item, i)
         node = _numbers(parts[0], f"the node features of graph {i}")
-        pairs = np.asarray(parts[1])
+        pairs = checks.array(f"the edges of graph {i}", parts[1])
         pairs = checks.node_pairs(
             pairs.reshape(0, 2) if not pairs.size else pairs, np.zeros(len(node), int)
         )
@@ -64,7 +65,7 @@ def stacked(
 
 
 def _listed(graphs: Any) -> list[Any]:
-    if isinstance(graphs, (str, bytes, np.ndarray)):
+    if isinstance(graphs, (str, bytes, np.ndarray)) or not isinstance(graphs, Iterable):
         raise WrongType(
             f"X must be a list of graphs, each (features, edges) or (features, edges, edge features); got "
             f"{type(graphs).__name__}."
@@ -85,7 +86,7 @@ def _parts(item: Any, i: int) -> tuple[Any, ...]:
 
 
 def _numbers(values: Any, what: str) -> Any:
-    array = np.asarray(values)
+    array = checks.array(what, values)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise InvalidInput(
             f"{what} must be numbers (rows, features); got {array.dtype} of shape {array.shape}."
@@ -107,8 +108,10 @@ def stacked_labels(y: Any, structures: Structures) -> Any:
     """One label a node, all graphs together."""
     if y is None:
         raise InvalidInput("requires y to be passed, but the target y is None.")
+    if not isinstance(y, Iterable):
+        raise WrongType(f"y must be a list with the labels of each graph; got {type(y).__name__}.")
     assert structures.offsets is not None
-    parts = [np.asarray(part) for part in y]
+    parts = [checks.array(f"the labels of graph {i}", part) for i, part in enumerate(y)]
     checks.lengths(X=len(structures), y=len(parts))
     for i, (part, size) in enumerate(zip(parts, np.diff(structures.offsets).tolist(), strict=True)):
         if part.shape != (size,):

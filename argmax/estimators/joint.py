@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self, final
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
-from ..errors import InvalidInput, NotConverged, NumericalFailure
+from ..errors import InvalidInput, NotConverged, NumericalFailure, WrongType
 from ..features import Joint
 from ..records import Floats, Ints
 from .answers import probabilities
@@ -137,8 +137,8 @@ class JointClassifier(BaseEstimator):
         gap = 0.5 * float(found.jac @ found.jac)
         if gap > enough and not found.fun < objective(start)[0]:
             raise NumericalFailure(
-                f"the fit drowned in rounding: no step from zero weights made its objective, {found.fun:.3g}, "
-                "smaller. Scale the numbers that psi returns."
+                "the fit drowned in rounding: no step from zero weights made its objective, "
+                f"{found.fun:.3g}, smaller. Scale the numbers that psi returns."
             )
         if gap > enough:
             warnings.warn(
@@ -179,6 +179,8 @@ class JointClassifier(BaseEstimator):
         return dict(sorted(pairs, key=lambda pair: -abs(pair[1])))
 
     def _labels(self, labels: Sequence[Any] | None) -> list[Any]:
+        if labels is not None and (isinstance(labels, str) or not isinstance(labels, Iterable)):
+            raise WrongType(f"labels must be a list of labels, or None; got {labels!r}.")
         chosen = self.classes_.tolist() if labels is None else list(labels)
         if not chosen:
             raise InvalidInput("labels is empty. Pass at least one label, or None.")

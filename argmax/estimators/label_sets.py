@@ -49,7 +49,7 @@ def _names(given: Any, y: Any, k: int) -> Any:
         given = list(columns)
     if given is None:
         return np.arange(k)
-    names = np.asarray(given)
+    names = checks.array("labels", given)
     if names.shape != (k,) or names.dtype.kind not in "OUiu":
         raise InvalidInput(
             f"labels must name each of the {k} columns of y; got {names.dtype} of shape {names.shape}."

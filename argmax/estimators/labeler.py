@@ -143,6 +143,10 @@ class GraphLabeler(Learner):
         for rows in (structures.rows, structures.edge_rows):
             if rows is not None:
                 checks.magnitude(rows, engines.Threads(1).run)
+        if not len(structures.rows):
+            raise InvalidInput(
+                "X has no nodes: no graph has any. Pass graphs with nodes to learn from."
+            )
         classes, codes = checks.labels(self, stacked_labels(y, structures), len(structures.rows))
         if len(classes) < 2:
             raise InvalidInput(f"y must have at least two classes; got one class: {classes[0]!r}.")

@@ -137,6 +137,8 @@ class Learner(BaseEstimator, ABC):
 
     def _settings(self) -> Settings:
         loss = self._loss()
+        checks.callables("callbacks", self.callbacks)
+        checks.number("verbose", int(self.verbose) if self.verbose is True else self.verbose, 0.0)
         C = checks.number("C", self.C, 0.0, open_low=True)
         l1, l2 = self._penalty(loss)
         solver = solvers.get(self.solver)
@@ -170,12 +172,4 @@ class Learner(BaseEstimator, ABC):
 
     def _seed(self) -> int:
         """random_state as a seed; None is 0, so that a fit repeats to the bit."""
-        if self.random_state is None:
-            return 0
-        if isinstance(self.random_state, np.random.Generator):
-            return int(self.random_state.integers(2**31))
-        from sklearn.utils import check_random_state
-
-        if isinstance(self.random_state, (int, np.integer)):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31))
+        return checks.seed(self.random_state)

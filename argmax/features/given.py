@@ -46,7 +46,7 @@ def for_sequences(sequences: Any) -> Templates | Given:
     for sequence in sequences if isinstance(sequences, Iterable) else ():
         if isinstance(sequence, np.ndarray) or sp.issparse(sequence):
             return Given()
-        for token in sequence:
+        for token in sequence if isinstance(sequence, Iterable) else ():
             return Templates() if isinstance(token, str | tuple) else Given()
     return Templates()
 

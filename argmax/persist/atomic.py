@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
+from .. import checks
 from ..errors import CannotWrite
 
 __all__ = ["check_writable", "replace_file"]
@@ -48,7 +49,7 @@ def replace_file(path: Path, write: Callable[[IO[bytes]], Any], *, overwrite: bo
     >>> (folder / "answer.txt").read_bytes(), len(list(folder.iterdir()))
     (b'42', 1)
     """
-    target = os.fspath(path)
+    target = checks.file_name(path)
     folder, name = os.path.split(target)
     part = os.path.join(folder, f".{name[:60]}.{secrets.token_hex(6)}.part")
     with _explained(target, part):
@@ -80,7 +81,7 @@ def check_writable(path: Path, *, overwrite: bool = False) -> None:
     Traceback (most recent call last):
     argmax.errors.CannotWrite: '.' is a folder. Give the name of a file in it.
     """
-    target = os.fspath(path)
+    target = checks.file_name(path)
     with _explained(target):
         _check(target, overwrite)
         folder = os.path.dirname(target) or os.curdir
@@ -91,6 +92,8 @@ def check_writable(path: Path, *, overwrite: bool = False) -> None:
 
 
 def _check(target: str, overwrite: bool) -> None:
+    if "\0" in target:
+        raise CannotWrite(f"{target!r} has a NUL character, which no name of a file may have.")
     try:
         mode = os.lstat(target).st_mode
     except FileNotFoundError:

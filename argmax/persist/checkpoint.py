@@ -66,7 +66,7 @@ class Checkpoint(Keeper):
     def __init__(
         self, path: str | os.PathLike[str], every: float = 60.0, *, resume: bool = False
     ) -> None:
-        self.path, self.resume = os.fspath(path), bool(resume)
+        self.path, self.resume = checks.file_name(path), bool(resume)
         self.every = checks.number("every", every, 0.0)
         self._problem: dict[str, Any] = {}
         self._written = time.monotonic()

@@ -159,7 +159,7 @@ def _digest_place(start: bytes) -> int:
 
 def read(path: str | os.PathLike[str]) -> File:
     """Check a file from its first byte to its last, and take its document and its tensors."""
-    name = os.fspath(path)
+    name = checks.file_name(path)
     with naming(name), _opened(name) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > LARGE:
@@ -169,7 +169,7 @@ def read(path: str | os.PathLike[str]) -> File:
 
 def glimpse(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The document in the header of a file, for those who only want to know what it claims to be."""
-    name = os.fspath(path)
+    name = checks.file_name(path)
     with naming(name), _opened(name) as stream:
         length = int.from_bytes(stream.read(8), "little")
         if not 2 <= length <= HEADER:

@@ -13,7 +13,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .. import checks
-from ..errors import WrongType
 from ..estimators import LinearClassifier
 from ..estimators.answers import best, margins
 from ..records import Floats
@@ -117,9 +116,7 @@ class Reduction(ClassifierMixin, BaseEstimator, ABC):
     def _base(self) -> Any:
         if self.estimator is None:
             return LinearClassifier()
-        if isinstance(self.estimator, type) or getattr(self.estimator, "fit", None) is None:
-            raise WrongType(f"estimator must be an estimator or None; got {self.estimator!r}.")
-        return self.estimator
+        return checks.estimator("estimator", self.estimator, "an estimator or None")
 
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self, "classes_")

@@ -93,7 +93,10 @@ class OutputCode(Reduction):
 
     def _learn(self, base: Any, given: Given) -> tuple[Any, Bank]:
         self._decoding(base)
-        seed = 0 if self.random_state is None else self.random_state
+        drawn = isinstance(
+            self.random_state, np.random.RandomState
+        )  # which gives as many as it takes
+        seed = self.random_state if drawn else checks.seed(self.random_state)
         code = codes.get(self.code, len(given.classes), self.length, seed)
         return code, learn(base, given, code, self.together, self.n_jobs)
 

@@ -54,7 +54,7 @@ class Sets(Space):
 
     def __init__(self, k: int, edges: Any = (), compiled: bool | None = None) -> None:
         self.k = checks.positive_integer("k", k)
-        pairs = np.asarray(edges)
+        pairs = checks.array("edges", edges)
         pairs = checks.node_pairs(
             pairs.reshape(0, 2) if not pairs.size else pairs, np.zeros(self.k, np.int64)
         )
