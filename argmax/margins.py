@@ -211,10 +211,8 @@ def of(X: Any, y: Any, coef: Any, intercept: Any = None, classes: Any = None) ->
         raise InvalidInput(
             f"X must be (n, d) and coef (k, d), or (1, d) for two classes; got {rows.shape} and {W.shape}."
         )
-    k, b = (
-        max(len(W), 2),
-        np.zeros(len(W)) if intercept is None else checks.array("intercept", intercept, float),
-    )
+    given = np.zeros(len(W)) if intercept is None else intercept
+    k, b = max(len(W), 2), checks.array("intercept", given, float)
     if b.shape != (len(W),):
         raise InvalidInput(f"intercept must have the {len(W)} rows of coef; got shape {b.shape}.")
     labels = _codes(y, k, rows.shape[0], classes)

@@ -85,7 +85,7 @@ def label_matrix(y: Any, n: int, k: int | None = None) -> Ints:
     with as_ours():
         if sp.issparse(y):
             sparse_structure(y, "y")
-        given = y.toarray() if sp.issparse(y) else array("y", y)
+        given: Any = y.toarray() if sp.issparse(y) else array("y", y)
         lengths(X=n, y=len(given))
         wrong = ~np.isin(given, (0, 1))
     if wrong.any():
@@ -98,7 +98,8 @@ def label_matrix(y: Any, n: int, k: int | None = None) -> Ints:
         raise InvalidInput(
             f"y must have {k} columns, one a label of the fit; got {given.shape[1]}."
         )
-    return given.astype(np.int64)
+    matrix: Ints = given.astype(np.int64)
+    return matrix
 
 
 def targets(y: Any, n: int) -> Floats:

@@ -96,7 +96,7 @@ def seed(value: Any) -> int:
         return int(value.integers(2**31))
     if isinstance(value, np.random.RandomState):
         return int(value.randint(2**31))
-    if not isinstance(value, numbers.Integral) or not 0 <= value < 2**32:
+    if not isinstance(value, numbers.Integral) or not 0 <= int(value) < 2**32:
         raise InvalidInput(
             "random_state must be None, a whole number from 0 to 4294967295, a RandomState or a Generator; "
             f"got {value!r}."

@@ -99,12 +99,13 @@ class Stored(Examples):
         writer = Writer(Path(checks.file_name(folder, "folder")), names, dtype, overwrite)
         with writer:
             for number, block in enumerate(blocks):
-                if not isinstance(block, (tuple, list)) or len(block) not in (2, 3):
+                given: Any = block
+                if not isinstance(given, (tuple, list)) or len(given) not in (2, 3):
                     raise WrongType(
                         f"blocks: block {number} must be (rows, labels) or (rows, labels, weights); got "
-                        f"{type(block).__name__}. Labels may be None."
+                        f"{type(given).__name__}. Labels may be None."
                     )
-                writer.add(*block)
+                writer.add(*given)
         return cls(folder, scratch, memory)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Arguments of the wrong kind: one sentence of ours that names the argument, never the error of another library."""
+"""Arguments of the wrong kind: a sentence of ours that names the argument, no error of another library."""
 
 import itertools
 
@@ -210,7 +210,7 @@ def test_the_argument_is_named(name, tmp_path, monkeypatch):
     call, words = CASES[name]
     with pytest.raises(ArgmaxError, match=words):
         call()
-    assert not list(tmp_path.iterdir())
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_a_name_with_a_nul_is_no_name_to_write_to(tmp_path):
