@@ -277,12 +277,12 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
 
     def decision_function(self, X: Any) -> Floats:
         """Scores (n, k); for two classes (n,), positive meaning ``classes_[1]``, as scikit-learn has it."""
-        return np.asarray(self._answers(X, answers.margins))
+        return np.asarray(copy.copy(self)._answers(X, answers.margins))
 
     def predict(self, X: Any) -> Any:
         """The class of the highest score for each row; of equals, the first in ``classes_``."""
-        places = self._answers(X, answers.best)
-        return self.classes_[places]
+        known = copy.copy(self)  # one fit, whatever another thread does meanwhile
+        return known.classes_[known._answers(X, answers.best)]
 
     @property
     def predict_proba(self) -> Callable[[Any], Floats]:
@@ -304,7 +304,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
                 "calibration.Calibrated, or use loss='log'."
             )
         answer = joint if loss.relative else separate
-        return lambda X: np.asarray(self._answers(X, answer))
+        return lambda X: np.asarray(copy.copy(self)._answers(X, answer))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted. A stored set brings its own labels and weights."""

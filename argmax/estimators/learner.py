@@ -119,11 +119,9 @@ class Learner(BaseEstimator, ABC):
         return models
 
     def _take(self, other: Self) -> None:
-        for name in [
-            name for name in vars(self) if name.endswith("_") and not name.startswith("_")
-        ]:
-            delattr(self, name)
-        self.__dict__.update(vars(other))
+        """Be the other one, in one step: a thread that is predicting sees the old fit or the new one."""
+        kept = {n: v for n, v in vars(self).items() if not n.endswith("_") or n.startswith("_")}
+        self.__dict__ = kept | vars(other)
 
     def _report(self, listeners: list[Callable[[solvers.Progress], Any]]) -> solvers.Report:
         limit = self.time_limit

@@ -55,27 +55,27 @@ class Reduction(ClassifierMixin, BaseEstimator, ABC):
         given = intake.examples(attempt, base, X, y, sample_weight)
         attempt.code_, attempt._bank = attempt._learn(base, given)
         attempt.classes_ = given.classes
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
-        self.__dict__.update(vars(attempt))
+        kept = {n: v for n, v in vars(self).items() if not n.endswith("_")}
+        self.__dict__ = kept | vars(attempt)  # one step, for threads that are predicting
         return self
 
     def decision_function(self, X: Any) -> Floats:
         """How much each class is preferred (n, k); for two classes (n,), positive meaning ``classes_[1]``."""
-        return margins(self._preferences(X))
+        return margins(copy.copy(self)._preferences(X))
 
     def predict(self, X: Any) -> Any:
         """The preferred class of each row; of equals, the first in ``classes_``."""
-        places = best(self._preferences(X))
-        return self.classes_[places]
+        known = copy.copy(self)  # one fit, whatever another thread does meanwhile
+        return known.classes_[best(known._preferences(X))]
 
     @available_if(_offers_chances)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """P(y | x) (n, k), put together from those of the binary models."""
-        rows = self._rows(X)
-        chances = self._bank.chances(rows)
+        known = copy.copy(self)
+        rows = known._rows(X)
+        chances = known._bank.chances(rows)
         with np.errstate(over="ignore", invalid="ignore"):
-            return checks.finite_scores(self._probabilities(chances))
+            return checks.finite_scores(known._probabilities(chances))
 
     def _preferences(self, X: Any) -> Floats:
         """What ``_decide`` makes of rows as they were given; sums of finite scores may still overflow."""

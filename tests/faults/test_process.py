@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +15,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from argmax import LinearClassifier, SoftmaxRegression
+from argmax import LinearClassifier, OneVsOne, OneVsRest, SoftmaxRegression
 from argmax.errors import ResourceLimit
+from argmax.estimators import answers
+from argmax.reductions import base as reductions
 from tests.faults.cases import problem, refuses, routes, same_bits
 from tests.faults.harness import GIB, alone, run
 
@@ -118,6 +121,48 @@ def in_child(seed):
     X, y = problem(n=3000, d=20, k=4)
     fresh = SoftmaxRegression(n_threads=2).fit(X, y)
     return MODEL.predict_proba(X).tobytes(), fresh.coef_.tobytes()
+
+
+@pytest.mark.parametrize("make", [LinearClassifier, OneVsRest])
+def test_33_an_answer_is_that_of_one_fit_whatever_is_fitted_meanwhile(make, monkeypatch):
+    X, y = problem()
+    names = np.array(["a", "b", "c"])[y]
+    model = make().fit(X, names)
+    expected, best = model.predict(X), answers.best
+
+    def interrupted(node):
+        model.fit(X[:, :2], y > 0)  # as another thread would, between the scores and the labels
+        return best(node)
+
+    monkeypatch.setattr(answers, "best", interrupted)
+    monkeypatch.setattr(reductions, "best", interrupted)
+    assert np.array_equal(model.predict(X), expected)
+    monkeypatch.undo()
+    assert model.predict(X[:, :2]).dtype == bool
+
+
+@alone
+def test_33_predictions_beside_refits_are_of_one_fit_or_the_other():
+    X, y = problem()
+    names = np.array(["a", "b", "c"])[y]
+    sys.setswitchinterval(1e-5)
+    for make in (LinearClassifier, OneVsOne):
+        model, over = make().fit(X, names), threading.Event()
+        fits = [(answer := make().fit(X, labels)).predict(X).tolist() for labels in (names, y > 0)]
+        assert answer.classes_.dtype == bool
+
+        def refit(model=model, over=over):
+            for i in range(30):
+                model.fit(X, y > 0 if i % 2 else names)
+            over.set()
+
+        with ThreadPoolExecutor(1) as pool:
+            done = pool.submit(refit)
+            while not over.is_set() and not done.done():
+                assert model.predict(X).tolist() in fits
+                assert model.decision_function(X).shape in ((120,), (120, 3))
+                assert model.predict_proba(X).shape in ((120, 2), (120, 3))
+            done.result()
 
 
 MODEL = SoftmaxRegression(n_threads=2)
