@@ -282,7 +282,8 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
     def predict(self, X: Any) -> Any:
         """The class of the highest score for each row; of equals, the first in ``classes_``."""
         known = copy.copy(self)  # one fit, whatever another thread does meanwhile
-        return known.classes_[known._answers(X, answers.best)]
+        places = known._answers(X, answers.best)
+        return known.classes_[places]
 
     @property
     def predict_proba(self) -> Callable[[Any], Floats]:

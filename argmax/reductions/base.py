@@ -66,7 +66,8 @@ class Reduction(ClassifierMixin, BaseEstimator, ABC):
     def predict(self, X: Any) -> Any:
         """The preferred class of each row; of equals, the first in ``classes_``."""
         known = copy.copy(self)  # one fit, whatever another thread does meanwhile
-        return known.classes_[best(known._preferences(X))]
+        places = best(known._preferences(X))
+        return known.classes_[places]
 
     @available_if(_offers_chances)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
