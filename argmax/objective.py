@@ -50,6 +50,9 @@ LONG = 1_000_000
 SETTLING = 0.03
 """What is left of the gradient in the intercepts of many labels after a step of Newton's method."""
 
+SETTLED = 1e-8
+"""Share of all weight that the gradient in a free entry may have at a settled point."""
+
 SAMPLED = 1000
 """Rows whose mean stands for the centre of all of them."""
 
@@ -426,7 +429,6 @@ class Objective:
         moved = self._copy(w)
         moved[layout.free] += shift
         point = self.at(moved, stamp, shift, seldom)
-        point.settled = float(abs(point.data_gradient[layout.free]).max()) <= 1e-8 * self.C * scale
         if not point.settled:
             point._gap = math.inf
         return point
@@ -459,7 +461,7 @@ class Point:
         self.objective, self.w, self.stamp = objective, w, stamp
         self.loss, self._data_gradient = loss, data_gradient
         self.value = loss + objective.penalty(w)
-        self.settled = not objective.has_free
+        self._settled: bool | None = None
         self._gradient: Floats | None = None
         self._gap: float | None = None
 
@@ -506,6 +508,16 @@ class Point:
     def _above(self) -> float:
         """How far F(w) lies above the best dual value that is known."""
         return max(self.value - self.objective.lower, 0.0)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the free entries are solved: their gradient is zero, as far as a proof can tell."""
+        if self._settled is None:
+            objective = self.objective
+            left = self.data_gradient[objective.problem.layout.free] if objective.has_free else None
+            most = SETTLED * objective.C * objective.weight if left is not None else 0.0
+            self._settled = left is None or float(abs(left).max()) <= most
+        return self._settled
 
     @property
     def proven(self) -> bool:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import final
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
-from scipy.linalg.lapack import dpocon
+from scipy.linalg import LinAlgError, solve_triangular
+from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 
 from ..engines import limits
 from ..layouts import Full
@@ -99,19 +99,20 @@ class _Factor:
     """The Cholesky factor of one matrix and a ridge, which may be overwritten."""
 
     def __init__(self, H: Floats, ridge: Floats) -> None:
-        places = np.diag_indices(len(H))
-        H[places] += np.maximum(ridge, 1e-14 * H[places])
+        diagonal = _diagonal(H)
+        diagonal += np.maximum(ridge, 1e-14 * diagonal)
         with np.errstate(over="ignore"):
-            self.scale = 1.0 / np.sqrt(np.maximum(H[places], 1e-300))
+            self.scale = 1.0 / np.sqrt(np.maximum(diagonal, 1e-300))
             H *= self.scale[:, None]
             H *= self.scale
-        self.factor = None
+        self.factor: Floats | None = None
         for ridge_of_unit in RIDGES:
             limits.look()
             try:
                 A = H if ridge_of_unit == RIDGES[-1] else H.copy()
-                A[places] += ridge_of_unit
-                self.factor = cholesky(A.T), True
+                if ridge_of_unit:
+                    _diagonal(A)[:] += ridge_of_unit
+                self.factor = cholesky(A.T)
                 return
             except LinAlgError:
                 continue
@@ -121,12 +122,17 @@ class _Factor:
         if self.factor is None:
             return 0.0
         # A unit diagonal bounds the norm by the number of rows; 1 makes the estimate err to the safe side.
-        return float(dpocon(self.factor[0], 1.0, uplo="L")[0])
+        return float(dpocon(self.factor, 1.0, uplo="L")[0])
 
     def __call__(self, g: Floats) -> Floats:
         if self.factor is None:
             return np.asarray(g * self.scale**2)
-        return np.asarray(self.scale * cho_solve(self.factor, self.scale * g, check_finite=False))
+        return np.asarray(self.scale * dpotrs(self.factor, self.scale * g, lower=1)[0])
+
+
+def _diagonal(A: Floats) -> Floats:
+    """The diagonal (n,), a view."""
+    return np.asarray(np.einsum("ii->i", A))
 
 
 def cholesky(A: Floats) -> Floats:
@@ -137,7 +143,7 @@ def cholesky(A: Floats) -> Floats:
     """
     n = len(A)
     if n <= FACTORED:
-        return np.asarray(cho_factor(A, lower=True, overwrite_a=True, check_finite=False)[0])
+        return _cholesky_at_once(A)
     for first in range(0, n, BLOCK):
         last = min(first + BLOCK, n)
         own = A[first:last, first:last]
@@ -145,12 +151,20 @@ def cholesky(A: Floats) -> Floats:
             limits.look()
             some = A[top : min(top + FACTORED, n)]
             some[:, first:last] -= some[:, :first] @ A[first:last, :first].T
-        own[:] = cho_factor(own, lower=True, check_finite=False)[0]
+        own[:] = _cholesky_at_once(own)
         for top in range(last, n, FACTORED):
             limits.look()
             below = A[top : min(top + FACTORED, n), first:last]
             below[:] = solve_triangular(own, below.T, lower=True, check_finite=False).T
     return A
+
+
+def _cholesky_at_once(A: Floats) -> Floats:
+    """LAPACK's factor; what SciPy adds around it takes longer than a small matrix does."""
+    L, info = dpotrf(A, lower=1, clean=0, overwrite_a=1)
+    if info:
+        raise LinAlgError("not positive definite")
+    return np.asarray(L)
 
 
 def ridge_of(objective: Objective, layout: Full | None = None) -> Floats:

@@ -288,6 +288,8 @@ class Report:
         state: Callable[[], Values] | None,
     ) -> bool:
         """Every callback is told, even after one has asked to stop."""
+        if not self.callbacks and not self.verbose:
+            return False
         relative = gap / objective.zero if math.isfinite(gap) and objective.zero else gap
         last = self.out_of_time() or self.passes >= self.max_iter
         take = None if state is None else lambda: self._snapshot(state())

@@ -77,6 +77,7 @@ class Smoothing(Solver):
         kept = resume(self, report, state, told=False) if isinstance(state, Snapshot) else {}
         tau, w = kept.get("tau", self.start), kept.get("w", start)
         relative = kept.get("relative", 1.0)
+        objective.lower = max(objective.lower, float(kept.get("lower", objective.lower)))
         aim = min(report.tol, EXACT) if objective.small else report.tol
         while True:
             stage = _stage(objective, tau)
@@ -87,7 +88,7 @@ class Smoothing(Solver):
             better, relative = point.relative_gap < relative, min(relative, point.relative_gap)
             over = point.relative_gap <= aim or tau <= COLDEST or not better
             tau *= COOLING
-            held = {"tau": tau, "w": w, "relative": relative}
+            held = {"tau": tau, "w": w, "relative": relative, "lower": objective.lower}
             keep = None if over else held.copy
             if report(objective, w, point.value, point.gap, max(found.passes, 1), keep) or over:
                 break

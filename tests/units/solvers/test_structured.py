@@ -34,7 +34,7 @@ REFUSED = [
     ({"penalty": "elasticnet", "l1_ratio": 0.5}, "needs penalty='l2'"),
     ({"penalty": None}, "needs penalty='l2'"),
     ({"C": float("inf")}, "a finite C"),
-    ({"order": 2}, "transitions of order 1"),
+    ({"solver": "frank_wolfe", "order": 2}, "order=1"),
     ({"solver": "perceptron"}, "belongs to loss='perceptron'"),
     ({"loss": "log", "solver": "frank_wolfe"}, "belongs to loss='hinge'"),
     ({"loss": "log", "solver": "subgradient"}, "belongs to loss='hinge'"),
