@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .. import checks, engines, losses, passes, surveys
+from .. import checks, engines, losses, passes, solvers, surveys
 from ..errors import InvalidInput, NoProbabilities, NoSteps, NumericalFailure
 from ..kernels import compiled
 from ..layouts import Full, two_classes
@@ -158,7 +158,7 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
             Units(),
             isinstance(examples, engines.Held),
         )
-        self._check_memory(problem.full, examples, shards)
+        self._check_memory(problem, examples, shards, settings.solver)
         # A pass of a millisecond is not worth waking threads for, nor their memory.
         idle = self.engine is None and sum(shard.work for shard in shards) < SERIAL_WORK
         engine = engines.Threads(1) if idle else settings.engine
@@ -171,15 +171,20 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
         objective = Objective(problem, shards, engine, settings.C, settings.l1, settings.l2)
         return objective, units
 
-    def _check_memory(self, layout: Full, examples: engines.Examples, shards: list[Any]) -> None:
+    def _check_memory(
+        self,
+        problem: passes.Problem,
+        examples: engines.Examples,
+        shards: list[Any],
+        solver: solvers.Solver,
+    ) -> None:
         """Refuse a fit whose vectors and scores cannot fit, before it starts."""
-        vectors = 8 if examples.sparse else 30
         in_turn = [len(shard) for shard in shards if shard.on_disk]
         rows = max(in_turn) if in_turn else sum(map(len, shards))
-        (n, d), k = examples.shape, layout.labels
+        n, d = examples.shape
         checks.memory(
-            8.0 * (vectors * layout.size + 5 * rows * k),
-            f"fitting {n} rows, {d} features and {k} classes",
+            solver.bytes_held(problem, rows),
+            f"fitting {n} rows, {d} features and {problem.full.labels} classes",
             "Reduce the features (for example by hashing or selection) or the classes.",
         )
 
@@ -350,10 +355,10 @@ class Classifier(CallbackSupportMixin, ClassifierMixin, Learner):
 
 
 def _best_so_far(objective: Objective, report: Report) -> Solution:
-    """What an interrupt leaves; an online learner minimises nothing, so no pass is spent on its value."""
+    """What an interrupt leaves; no pass is spent on the value of what gets no certificate in any case."""
     assert report.w is not None
     report.stop("interrupted", "interrupted")
-    if objective.problem.loss.online:
+    if objective.problem.loss.online or not report.certifies:
         return report.online(report.w.copy(), report.solver)
     return report.solution(objective, objective.at(report.w.copy()), "interrupted")
 

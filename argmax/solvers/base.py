@@ -9,10 +9,21 @@ import numpy as np
 
 from ..errors import InvalidInput, Unsupported
 from ..objective import Objective, Point
+from ..passes import Problem
 from ..records import Floats, Solution
 from .report import Report, Snapshot, Values
 
 __all__ = ["Solver", "begin", "resume"]
+
+
+WALK = 5
+"""Vectors of all weights that steps on single rows need: w, its average, the first w and the last."""
+
+SPARSE, DENSE = 8, 30
+"""Vectors of all weights that minimisers keep, and the sums of the parts of dense rows."""
+
+TABLES = 5
+"""Tables of scores, rows × classes: at w, along a direction, curvature, residuals, and the best so far."""
 
 
 class Solver(ABC):
@@ -62,6 +73,14 @@ class Solver(ABC):
                 f"solver {self.name!r} visits single rows in any order, so they must be in the memory of "
                 "this process. Use solver='auto', or 'newton_cg' for sparse and 'lbfgs' for dense rows."
             )
+
+    def bytes_held(self, problem: Problem, rows: int) -> float:
+        """Bytes of weights and scores that a run holds at once, about, for so many rows of classes."""
+        layout = problem.full
+        if problem.loss.online:
+            return 8.0 * WALK * layout.size
+        vectors = SPARSE if layout.sparse else DENSE
+        return 8.0 * (vectors * layout.size + TABLES * rows * layout.labels)
 
     @abstractmethod
     def minimise(

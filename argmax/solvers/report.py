@@ -159,6 +159,7 @@ class Report:
         self._before = 0.0  # seconds of the runs that this one continues
         self._told = False
         self.watch: Callable[[int, float, float], str | None] | None = None
+        self.certifies = True  # whether the run ends with a look at F, and a certificate
         self.handed: list[str] = []  # which solver handed its point to which, and why
 
     @property

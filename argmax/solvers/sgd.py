@@ -18,7 +18,8 @@ Bach 2012), kept lazily (``kernels.online``).
 A step looks at one row, so that a pass over many rows is many steps; but the last digits take for ever.
 Here F is computed, and with it the certificate, after epochs 8, 16, 32, … and at the end. In between, the
 history has the sum of the losses that the epoch met. It ends when the certificate meets tol, when FEW epochs
-brought nothing, or at a limit.
+brought nothing, or at a limit. A look takes the scores of all rows; where these are more than MANY, as with
+very many classes, there is none, and no certificate.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ import numpy as np
 from ..errors import InvalidInput, NumericalFailure, Unsupported
 from ..layouts import Full
 from ..objective import Objective, Point
+from ..passes import Problem
 from ..records import Floats, Solution
 from .averaged import SAMPLE, calibrated
-from .base import Solver
+from .base import WALK, Solver
 from .online import stoppable
 from .report import Report
 
@@ -45,6 +47,12 @@ end is nearer than that."""
 
 FEW = 5
 """Epochs in a row without progress that end a run."""
+
+MANY = 2**28
+"""Scores (rows × classes; 2 GiB) beyond which F is not computed: steps take no such table."""
+
+LOOK = 3
+"""Tables of scores that a look holds."""
 
 FAR = 1e6
 """Times the objective of zero weights: a run that is there does not come back."""
@@ -105,6 +113,10 @@ class SGD(Solver):
         if self.schedule == "inverse" and self.rate is not None:
             raise Unsupported("schedule 'inverse' is 1/(λt) and would ignore rate. Use rate=None.")
 
+    def bytes_held(self, problem: Problem, rows: int) -> float:
+        weights, scores = problem.full.size, rows * problem.full.labels
+        return 8.0 * (2 * WALK * weights + (LOOK * scores if scores <= MANY else 0))
+
     def minimise(
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
@@ -112,14 +124,22 @@ class SGD(Solver):
 
         self.check(objective)
         report.solver = self.name
+        rows, labels = len(objective.whole), objective.problem.full.labels
+        report.certifies = rows * labels <= MANY
         walk = RowWalk(objective.whole, objective.problem, start, average=False)
         walk.schedule = self.schedule
         with stoppable(walk, report):
             point = self._epochs(objective, walk, report)
+        if point is None:
+            self._ended(report)
+            report.message += (
+                f"; no certificate: {rows} rows have too many scores of {labels} classes"
+            )
+            return report.online(walk.mean(), self.name)
         return self._solution(objective, point, report)
 
-    def _epochs(self, objective: Objective, walk: Any, report: Report) -> Point:
-        """Epochs to the end of the run, and the point where it ends."""
+    def _epochs(self, objective: Objective, walk: Any, report: Report) -> Point | None:
+        """Epochs to the end of the run, and the point where it ends, if F is looked at."""
         rng, rows = np.random.default_rng(self.seed or 0), np.arange(len(walk))
         decay = objective.l2 / (objective.C * len(walk))
         eta = self.first_rate(walk, rng, decay)
@@ -142,7 +162,9 @@ class SGD(Solver):
             w = walk.mean() if report.callbacks else walk.b
             over = report(objective, w, value, math.inf) or idle == FEW
             due = epoch >= FIRST and epoch & (epoch - 1) == 0 and 2 * epoch <= report.max_iter
-            if over or due:
+            if over and not report.certifies:
+                return None
+            if report.certifies and (over or due):
                 point = objective.settled(walk.mean())
                 if over or report.certified(point):
                     return point
@@ -155,11 +177,16 @@ class SGD(Solver):
         return calibrated(few, rng.permutation(len(few)), decay)
 
     def _solution(self, objective: Objective, point: Point, report: Report) -> Solution:
-        if not report.certified(point) and report.status in ("", "max_iter"):
+        if not report.certified(point):
+            self._ended(report)
+        return report.solution(objective, point, self.name)
+
+    def _ended(self, report: Report) -> None:
+        """The words for an end that is neither a certificate nor somebody's wish."""
+        if report.status in ("", "max_iter"):
             words = f"made its {report.passes} epochs"
             report.status = "epochs done"
             report.message = words if report.passes >= report.max_iter else f"{words}: no progress"
-        return report.solution(objective, point, self.name)
 
 
 def _begins(epoch: int, epochs: int) -> bool:

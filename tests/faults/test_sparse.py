@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from argmax import SoftmaxRegression
+from argmax import LinearClassifier, SoftmaxRegression
 from argmax.errors import ArgmaxError, NotConverged, ResourceLimit
 from argmax.layouts import Full
 from argmax.records import Csr, Structures
@@ -169,3 +169,17 @@ def test_12_rows_times_classes_beyond_memory_are_refused_with_the_figure():
     says = ("1000000 rows", "500 classes", "GiB", "fewer rows at a time")
     refuses(model.predict, many, says=says, error=ResourceLimit)
     assert len(model.predict(many[:10])) == 10
+
+
+@alone(memory=3 * GIB)
+def test_12_steps_on_single_rows_take_no_table_of_rows_and_classes():
+    k = 20_000  # whose table would be 3 GiB
+    labels = np.arange(k)
+    rows = np.random.default_rng(0).normal(size=(k, 2))
+    for loss, solver in (("perceptron", "auto"), ("pa1", "auto"), ("log", "sgd"), ("hinge", "sgd")):
+        model = LinearClassifier(loss=loss, solver=solver, max_iter=1).fit(rows, labels)
+        assert model.coef_.shape == (k, 2)
+        assert model.coef_.any()
+        assert model.solution_.status == "epochs done"
+        assert np.isinf(model.solution_.gap)
+    assert "20000 rows have too many scores of 20000 classes" in model.solution_.message
