@@ -72,10 +72,10 @@ def label_sets(
     [('bus', 1.0), ('car', 0.5), ('tree', 1.0)]
     """
     on, said = (checks.label_matrix(part, len(truth)) for part in (truth, answer))
-    if on.shape != said.shape or not len(on):
+    if on.shape != said.shape or not on.size:
         raise InvalidInput(
-            f"truth and answer must be matrices of one shape, with at least one row; got {on.shape} and "
-            f"{said.shape}."
+            "truth and answer must be matrices of one shape, with at least one row and one column; got "
+            f"{on.shape} and {said.shape}."
         )
     names = np.arange(on.shape[1]) if labels is None else np.asarray(labels)
     checks.same_length(labels=names, answer=said.T)

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from .. import checks
-from ..errors import Unsupported
+from ..errors import InvalidInput, Unsupported
 from ..records import Floats, Ints
 from . import scores
 
@@ -45,6 +45,8 @@ def statistic(
     metric: Callable[..., float], truth: Any, sides: list[tuple[Any, ...]], options: dict[str, Any]
 ) -> Statistic:
     """The metric of one side, or the difference of two, in the quickest form there is for it."""
+    if not len(truth):
+        raise InvalidInput("truth is empty. Pass at least one row.")
     if metric in scores.ROW_VALUES:
         values = [scores.ROW_VALUES[metric](truth, *side, **options) for side in sides]
         return _Mean(values[0] if len(values) == 1 else values[0] - values[1])

@@ -45,8 +45,7 @@ def token_accuracy(truth: Any, answer: Any, lengths: Any = None) -> float:
     >>> metrics.token_accuracy([["O", "B-A"], ["O"]], [["O", "O"], ["O"]])
     0.6666666666666666
     """
-    pairs = _Pairs.of(truth, answer, lengths)
-    return float(pairs.right.mean()) if len(pairs.right) else 0.0
+    return float(_Pairs.of(truth, answer, lengths).right.mean())
 
 
 def sequence_accuracy(truth: Any, answer: Any, lengths: Any = None) -> float:
@@ -168,10 +167,6 @@ def tagging(
     ([('LOC', 0.8), ('PER', 1.0)], {'B-LOC': 50})
     """
     pairs = _Pairs.of(truth, answer, lengths)
-    if not len(pairs.right):
-        raise InvalidInput(
-            "there are no tokens to score: every sequence is empty, or there is none."
-        )
     tagged = Tags.fit(map(str, pairs.names))
     counts = pairs.spans() if tagged else np.zeros((len(pairs), 0, 3))
     table = np.concatenate(
@@ -263,7 +258,8 @@ class _Pairs:
                 f"sequence {i} has {sizes[0]} labels in truth and {sizes[1]} in answer; it begins {start!r}."
             )
         if not t:
-            return _Pairs((), np.zeros(0, int), np.zeros(0, int), bounds)
+            what = "is empty" if len(bounds) == 1 else "has no tokens: every sequence is empty"
+            raise InvalidInput(f"truth {what}. Pass at least one sequence with a label.")
         names, (own, answered) = scores.codes(t, a)
         return _Pairs(tuple(names.tolist()), own, answered, bounds)
 

@@ -35,7 +35,7 @@ def counted(truth, answer, kind=None):
     return len(true & answered), len(true), len(answered)
 
 
-@given(pairs)
+@given(pairs.filter(any))
 def test_spans_are_counted_as_conlleval_counts(pairs):
     truth, answer = sides(pairs)
     right, true, answered = counted(truth, answer)
@@ -45,17 +45,17 @@ def test_spans_are_counted_as_conlleval_counts(pairs):
     assert metrics.span_f1(truth, answer) == pytest.approx(f1)
 
 
-@given(pairs)
+@given(pairs.filter(any))
 def test_tokens_and_sequences_are_counted(pairs):
     truth, answer = sides(pairs)
     flat = list(itertools.chain(*pairs))
-    share = sum(a == b for a, b in flat) / len(flat) if flat else 0.0
+    share = sum(a == b for a, b in flat) / len(flat)
     assert metrics.token_accuracy(truth, answer) == pytest.approx(share)
     whole = sum(a == b for a, b in zip(truth, answer, strict=True)) / len(pairs)
     assert metrics.sequence_accuracy(truth, answer) == pytest.approx(whole)
 
 
-@given(pairs.filter(lambda pairs: any(pairs)))
+@given(pairs.filter(any))
 def test_all_scores_at_once_are_the_same_scores(pairs):
     truth, answer = sides(pairs)
     found = metrics.tagging(truth, answer, n=20, classes=["O", "B-A"])
@@ -115,6 +115,25 @@ def test_intervals_are_wide_where_all_is_right():
     assert found.spans.precision == metrics.proportion(20, 20)
     assert 0.8 < found.spans.f1.low < 1.0
     assert found.token_accuracy.low < 1.0
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        metrics.token_accuracy,
+        metrics.sequence_accuracy,
+        metrics.span_precision,
+        metrics.span_recall,
+        metrics.span_f1,
+        metrics.tagging,
+    ],
+)
+def test_nothing_has_no_score(score):
+    for nothing, lengths in (([], None), ([], [])):
+        with pytest.raises(InvalidInput, match=r"truth is empty\. Pass at least one sequence"):
+            score(nothing, nothing, lengths=lengths)
+    with pytest.raises(InvalidInput, match="truth has no tokens: every sequence is empty"):
+        score([[], []], [[], []])
 
 
 def test_the_same_seed_gives_the_same_intervals():

@@ -56,3 +56,5 @@ def test_what_is_not_of_one_shape_is_refused():
         metrics.label_sets(TRUTH, ANSWER, labels=["a"])
     with pytest.raises(InvalidInput, match="at least one row"):
         metrics.label_sets(TRUTH[:0], ANSWER[:0])
+    with pytest.raises(InvalidInput, match="one column"):
+        metrics.label_sets(TRUTH[:, :0], ANSWER[:, :0])

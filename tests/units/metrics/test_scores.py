@@ -96,6 +96,7 @@ def test_a_class_that_is_never_answered_has_precision_0():
     ("call", "says"),
     [
         (lambda: metrics.accuracy([], []), "truth is empty"),
+        (lambda: metrics.bootstrap(lambda truth: 0.0, []), "truth is empty"),
         (lambda: metrics.accuracy([1, 2], [1]), "truth has 2, answer has 1"),
         (lambda: metrics.accuracy(["1"], [1]), "truth holds strings but answer numbers"),
         (lambda: metrics.accuracy([None, "a"], ["a", "a"]), "Unknown label type"),
