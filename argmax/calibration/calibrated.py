@@ -41,7 +41,9 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         "top_label", or a Calibrator
         "auto" takes the scaling with the least cross-validated log loss.
     cv : int, splitter, iterable, "prefit" or None
-        Folds, 5 for None; every row is left out once at most, and rows of a class with a single row never.
+        Folds; every row is left out once at most, and rows of a class with a single row never. Every other
+        class needs a row for each fold: more folds than that are an error. None: 5, or as many as the
+        smallest of these classes has rows.
         "prefit": the estimator is fitted, on other rows, and all of these are for calibration.
     ensemble : "auto" or bool
         True: the answer is the mean of the probabilities of the models of all folds. False: the estimator is
@@ -139,7 +141,7 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ) -> tuple[Ints, Floats, list[Any]]:
         """Rows that were left out of a fit, their scores by it, and the fits."""
         rows, tables, models = [], [], []
-        for learn, held in self._folds(X, codes):
+        for learn, held in self._folds(X, codes, classes):
             part = None if weight is None else weight[learn]
             model = _fitted(self.estimator, _safe_indexing(X, learn), y[learn], part)
             table = scores_of(model, _safe_indexing(X, held), model.classes_)
@@ -150,7 +152,7 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise InvalidInput("cv leaves no row out: there is nothing to calibrate on.")
         return np.concatenate(rows), np.concatenate(tables), models
 
-    def _folds(self, X: Any, codes: Ints) -> Iterator[tuple[Ints, Ints]]:
+    def _folds(self, X: Any, codes: Ints, classes: Any) -> Iterator[tuple[Ints, Ints]]:
         from sklearn.model_selection import PredefinedSplit, StratifiedKFold, check_cv
 
         given = FOLDS if self.cv is None else self.cv
@@ -165,11 +167,18 @@ class Calibrated(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             yield from splitter.split(X, codes)
             return
         counts = np.bincount(codes)
-        folds = min(int(given), int(counts[counts > 1].min(initial=len(codes))))
+        smallest = int(np.where(counts > 1, counts, len(codes)).argmin())
+        folds = min(int(given), int(counts[smallest]))
         if folds < 2 or not (counts > 1).any():
             raise InvalidInput(
                 f"cv={given!r}: calibration needs two folds, and a class with two rows; got "
                 f"n_samples={len(codes)}. Pass more rows, or cv='prefit' with a fitted estimator."
+            )
+        if self.cv is not None and folds < given:
+            label = classes[smallest : smallest + 1].tolist()[0]
+            raise InvalidInput(
+                f"cv={given}: class {label!r} has {folds} rows, and every fold needs one of them. Use "
+                f"cv={folds} or less, or cv=None for {FOLDS} folds or as many as there can be."
             )
         shared = np.flatnonzero(counts[codes] > 1)
         fold = np.full(len(codes), -1)

@@ -39,8 +39,9 @@ class CalibratedTagger(MetaEstimatorMixin, BaseEstimator):
     estimator : SequenceTagger, CRFTagger, or another tagger
         With ``decision_function`` and ``span_scores``, or ``predict_marginals`` and ``span_confidence``.
     method : as for ``Calibrated``
-    cv : int or "prefit"
-        Folds of sequences; or a fitted tagger, calibrated on sequences that it has not seen.
+    cv : int, "prefit" or None
+        Folds of sequences, not more than there are; None: 5, or as many as there are sequences. "prefit": a
+        fitted tagger, calibrated on sequences that it has not seen.
 
     Attributes
     ----------
@@ -57,7 +58,7 @@ class CalibratedTagger(MetaEstimatorMixin, BaseEstimator):
     ([['O', 'B-A']], (2, 2))
     """
 
-    def __init__(self, estimator: Any, method: Any = "auto", cv: Any = FOLDS) -> None:
+    def __init__(self, estimator: Any, method: Any = "auto", cv: Any = None) -> None:
         self.estimator = estimator
         self.method = method
         self.cv = cv
@@ -99,9 +100,13 @@ class CalibratedTagger(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def _fitted_folds(self, X: Any, y: Any) -> Iterator[tuple[Any, Any, Any]]:
-        folds = min(checks.positive_integer("cv", self.cv), len(X))
-        if folds < 2:
-            raise InvalidInput(f"cv must be 2 or more, and so must the sequences; got {folds}.")
+        given = min(FOLDS, len(X)) if self.cv is None else self.cv
+        folds = checks.positive_integer("cv", given)
+        if folds < 2 or folds > len(X):
+            raise InvalidInput(
+                f"cv must be at least 2 and at most the number of sequences; got cv={folds} and {len(X)} "
+                "sequences. Use cv=None for 5 folds or as many as there can be."
+            )
         fold = np.random.default_rng(0).permutation(len(X)) % folds
         for number in range(folds):
             learn, held = np.flatnonzero(fold != number), np.flatnonzero(fold == number)

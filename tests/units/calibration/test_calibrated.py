@@ -101,6 +101,27 @@ def test_what_makes_no_sense_is_refused(digits, options, weight, error, says):
         Calibrated(**{"estimator": RidgeClassifier()} | options).fit(X, y, weight)
 
 
+@pytest.mark.parametrize("given", [4, 100])
+def test_more_folds_than_a_class_has_rows_are_refused(given):
+    rng = np.random.default_rng(0)
+    y = np.array(["a"] * 20 + ["b"] * 3 + ["c"])  # a single row is never left out
+    X = rng.normal(size=(len(y), 2))
+    with pytest.raises(InvalidInput, match=rf"cv={given}: class 'b' has 3 rows.*Use cv=3 or less"):
+        Calibrated(RidgeClassifier(), "temperature", cv=given).fit(X, y)
+    for folds in (3, None):
+        model = Calibrated(RidgeClassifier(), "temperature", cv=folds).fit(X, y)
+        assert len(model.estimators_) == 3
+
+
+def test_more_folds_than_sequences_are_refused():
+    X, y = [["the", "cat"], ["a", "dog"], ["the", "dog"]], [["O", "B-A"]] * 3
+    with pytest.raises(InvalidInput, match="got cv=4 and 3 sequences"):
+        CalibratedTagger(SequenceTagger(), "temperature", cv=4).fit(X, y)
+    with pytest.raises(InvalidInput, match="got cv=1 and 1 sequences"):
+        CalibratedTagger(SequenceTagger(), "temperature").fit(X[:1], y[:1])
+    assert CalibratedTagger(SequenceTagger(), "temperature").fit(X, y).predict(X) == y
+
+
 def test_a_classifier_without_scores_is_refused(digits):
     X, y, *_ = digits
 
