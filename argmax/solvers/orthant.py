@@ -9,7 +9,8 @@ disagree with −◇ are dropped; and a step ends at zero wherever it would chan
     ◇_j = ∂f_j + l1 sign(w_j),  or at w_j = 0 the number nearest to 0 in ∂f_j + [−l1, l1]
     w ← π(w + α d),   α = 1, ½, ¼, … until F falls by 10⁻⁴ ⟨◇, w − π(w + α d)⟩
 
-Andrew and Gao 2007 (ICML).
+Free entries have no l1 and no orthant: ◇_j = ∂f_j, and their signs change as they like. Andrew and Gao 2007
+(ICML).
 """
 
 from __future__ import annotations
@@ -57,8 +58,10 @@ class OrthantWise(Solver):
         if kept:
             pairs.restore(kept)
         while not self._told(report, point, pairs):
-            if self._certified(report, point):
-                break
+            if self._due(report, point) and report.promising(point):
+                point = point if point.settled else report.settled(point)
+                if report.certified(point):
+                    break
             following = self._step(objective, point, pairs)
             if following is None and pairs:
                 pairs.clear()
@@ -82,17 +85,19 @@ class OrthantWise(Solver):
             return report.reached(point, pairs.values)
         return report(point.objective, point.w, point.value, math.inf)
 
-    def _certified(self, report: Report, point: Point) -> bool:
-        return (point.objective.l2 > 0 or report.passes % LOOK == 1) and report.certified(point)
+    def _due(self, report: Report, point: Point) -> bool:
+        """Whether the pass that has just been noted was looked at."""
+        return point.objective.l2 > 0 or report.passes % LOOK == 1
 
     def _step(self, objective: Objective, point: Point, pairs: Products) -> Point | None:
-        w, l1 = point.w, objective.l1
+        w, l1, free = point.w, _held(objective), objective.problem.layout.free
         pseudo = pseudo_gradient(w, point.gradient, l1)
         if not pseudo.any():
             return None
         direction = pairs.direction(pseudo)
         direction[direction * pseudo >= 0] = 0.0
         orthant = np.where(w != 0, np.sign(w), -np.sign(pseudo))
+        orthant[free] = 0.0
         step = 1.0
         for _ in range(40):
             trial = w + step * direction
@@ -105,8 +110,18 @@ class OrthantWise(Solver):
         return None
 
 
-def pseudo_gradient(w: Floats, gradient: Floats, l1: float) -> Floats:
-    """The subgradient of f + l1 ‖w‖₁ that is nearest to 0.
+def _held(objective: Objective) -> Floats | float:
+    """l1, and 0 for the entries that are not penalised."""
+    free = objective.problem.layout.free
+    if free.stop == free.start:
+        return objective.l1
+    each = np.full(objective.size, objective.l1)
+    each[free] = 0.0
+    return each
+
+
+def pseudo_gradient(w: Floats, gradient: Floats, l1: Floats | float) -> Floats:
+    """The subgradient of f + l1 ‖w‖₁ that is nearest to 0; ``l1`` is one number, or one for each weight.
 
     >>> import numpy as np
     >>> from argmax.solvers.orthant import pseudo_gradient

@@ -212,6 +212,22 @@ def test_all_solvers_reach_one_objective(loss, load, route):
     assert found == pytest.approx(dict.fromkeys(found, min(found.values())), rel=1e-10)
 
 
+@pytest.mark.parametrize("loss", ["log", "softmax_margin", "squared_hinge", "squared", "ovr_log"])
+@pytest.mark.parametrize("ratio", [0.5, 1.0])
+@pytest.mark.parametrize("solver", ["proximal", "orthant"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_solvers_of_an_l1_penalty_reach_its_optimum(loss, ratio, solver, intercept):
+    X, y = toy(load_wine)
+    given = {"C": 1.0, "penalty": "elasticnet", "l1_ratio": ratio, "fit_intercept": intercept}
+    model = LinearClassifier(loss, solver=solver, tol=1e-6, max_iter=10_000, **given).fit(X, y)
+    best = LinearClassifier(loss, tol=1e-12, **given).fit(X, y)
+    found, least = model.solution_, best.solution_.objective
+    zero = found.gap / found.relative_gap if found.gap else 1.0
+    assert found.status == "converged"
+    assert least - 1e-9 * zero <= found.objective <= least + 1e-6 * zero
+    assert found.objective - least <= found.gap + 1e-9 * zero
+
+
 @pytest.mark.parametrize("loss", ["softmax_margin", "squared_hinge", "squared", "ovr_log"])
 @pytest.mark.parametrize("ratio", [0.5, 1.0])
 def test_smooth_losses_take_an_l1_penalty(loss, ratio):
