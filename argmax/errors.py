@@ -165,7 +165,10 @@ class NumericalFailure(ArgmaxError, RuntimeError):
 
 
 class NotConverged(ConvergenceWarning):
-    """The solver stopped before its certificate was met; the message says how far off it may be."""
+    """The solver stopped before its certificate was met, or a search ended at the border of its range.
+
+    The answer is usable; the message says how far off it may be, or what was chosen.
+    """
 
 
 class PosteriorTooWide(UserWarning):

@@ -43,6 +43,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):
     ----------
     C : number or "evidence"
         Prior variance of the weights. "evidence" chooses the one under which the labels are most probable.
+        For classes that can be separated there is none: a warning says so, and C is the best one for
+        intercepts with a prior of their own.
     structure : "auto", "full", "kron", "diag" or "low_rank"
         How much of the curvature is kept; "auto" keeps as much as can be inverted in a second or so.
     predictive : "auto", "probit", "mean_field", "sampling" or "map"
@@ -182,8 +184,8 @@ class BayesianClassifier(ClassifierMixin, BaseEstimator):
 
         if isinstance(self.C, str):
             checks.choice("C", self.C, ("evidence",))
-            square = X.multiply(X) if sp.issparse(X) else X * X
-            return of_highest_evidence(at, float(square.sum()) / X.shape[0])
+            free = bool(self.fit_intercept) * (len(np.unique(y[weight > 0])) - 1)
+            return of_highest_evidence(at, _mean_square(X, weight, bool(free)), free)
         C = checks.number("C", self.C, 0.0, open_low=True)
         if math.isinf(C):
             raise InvalidInput("C must be finite: a flat prior may leave no posterior. Use C=1e6.")
@@ -274,6 +276,15 @@ def _method(predictive: str, known: SoftmaxPosterior) -> str:
     if predictive != "auto":
         return predictive
     return "probit" if len(known.mode.classes_) == 2 else "sampling"
+
+
+def _mean_square(X: Any, weight: Floats, centred: bool) -> float:
+    """The mean of ‖x‖² over the rows, measured from their mean where an intercept is free to move there."""
+    squares = np.asarray((X.multiply(X) if sp.issparse(X) else X * X).sum(axis=1)).ravel()
+    share = weight / weight.sum()
+    square, mean = float(share @ squares), np.asarray(X.T @ share).ravel()
+    around = square - float(mean @ mean) if centred else square
+    return around if around > 1e-12 * square else square
 
 
 def _held_out(y: Any, weight: Floats, share: float, rng: np.random.Generator) -> Ints:

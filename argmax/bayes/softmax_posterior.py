@@ -11,6 +11,7 @@ with H and md from ``laplace``, and f the number of intercepts that are free to 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, final
@@ -19,7 +20,7 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 
 from .. import checks
-from ..errors import NumericalFailure
+from ..errors import NotConverged, NumericalFailure
 from ..estimators import LinearClassifier
 from ..records import Floats, Ints
 from .averages import average_softmax
@@ -105,24 +106,56 @@ class SoftmaxPosterior:
         return coef, np.broadcast_to(mode.intercept_ + moved, coef.shape[:2])
 
 
-def of_highest_evidence(at: Callable[[float], SoftmaxPosterior], square: float) -> SoftmaxPosterior:
-    """The posterior of the best C: powers of ten around 1 / the mean ``square`` of a row, then refined."""
-    best: list[SoftmaxPosterior] = []
+def of_highest_evidence(
+    at: Callable[[float], SoftmaxPosterior], square: float, free: int
+) -> SoftmaxPosterior:
+    """The posterior of the best C: powers of ten around 1 / the mean ``square`` of a row, then refined.
+
+    For classes that can be separated there is none. Whatever C, some weights of its prior keep the classes
+    apart, and ever more values of each of the ``free`` intercepts do: the evidence grows like √C for each,
+    without end. Then C is the best one for intercepts with a prior N(0, C · square), as wide as that of the
+    scores, and a warning says so. To first order this takes √C for each intercept from the evidence.
+    """
+    powers = np.arange(-3.0, 6.0) - math.log10(max(square, 1e-300))
+    found, rises = _best(at, powers, 0)
+    if rises and free:
+        found, _ = _best(at, powers, free)
+    if rises:
+        warnings.warn(
+            "C='evidence': the evidence rises to the end of the range that is searched, as it does for "
+            f"classes that can be separated. C = {found.mode.C:.3g} is the best "
+            f"{'one for intercepts with a prior as wide as that of the scores' if free else 'in the range'}. "
+            "Give C a number to choose it otherwise, for example by cross-validation.",
+            NotConverged,
+            stacklevel=5,
+        )
+    return found
+
+
+def _best(
+    at: Callable[[float], SoftmaxPosterior], powers: Floats, free: int
+) -> tuple[SoftmaxPosterior, bool]:
+    """The posterior of the highest evidence · C^(−free/2), and whether that lies at the upper end."""
+    best: list[Any] = []
 
     def misfit(power: float) -> float:
-        known = at(10.0**power)
-        if not best or known.log_evidence > best[0].log_evidence:
-            best[:] = [known]
-        return -known.log_evidence
+        try:
+            known = at(10.0**power)
+        except NumericalFailure as error:  # so far out the log loss is flat
+            failed.append(error)
+            return math.inf
+        value = known.log_evidence - 0.5 * free * power * math.log(10.0)
+        if not best or value > best[0]:
+            best[:] = [value, known]
+        return -value
 
-    powers = np.arange(-3.0, 6.0) - math.log10(max(square, 1e-300))
-    refined(misfit, powers, np.array([misfit(power) for power in powers]), width=0.02)
-    if math.log10(best[0].mode.C) > powers[-1] - 0.05:
-        raise NumericalFailure(
-            "C='evidence' found no best C: the evidence, as Laplace approximates it, rises without end, as "
-            "it does for classes that can be separated. Give C a number, for example by cross-validation."
-        )
-    return best[0]
+    failed: list[NumericalFailure] = []
+    values = np.array([misfit(power) for power in powers])
+    if not best:
+        raise failed[0]
+    powers, values = powers[np.isfinite(values)], values[np.isfinite(values)]
+    refined(misfit, powers, values, width=0.02)
+    return best[1], math.log10(best[1].mode.C) > powers[-1] - 0.05
 
 
 def _scores(mode: LinearClassifier, X: Any) -> Floats:

@@ -15,14 +15,21 @@ from argmax import LinearClassifier, metrics
 from argmax.bayes import Audit, BayesianClassifier, average_softmax
 from argmax.bayes.curvature import Curvature, Rows
 from argmax.bayes.laplace import Diagonal, Full, Kronecker, LowRank
-from argmax.errors import InvalidInput, NumericalFailure, PosteriorTooWide, Unsupported
+from argmax.errors import (
+    InvalidInput,
+    NotConverged,
+    NumericalFailure,
+    PosteriorTooWide,
+    Unsupported,
+)
 
 STRUCTURES = "full", "kron", "diag", "low_rank"
 
 
 # Classes that the checks make are easy to separate, so the warning is right more often than not.
 @pytest.mark.filterwarnings("ignore::argmax.errors.PosteriorTooWide")
-@parametrize_with_checks([BayesianClassifier()])
+@pytest.mark.filterwarnings("ignore:C=.evidence.:argmax.errors.NotConverged")
+@parametrize_with_checks([BayesianClassifier(), BayesianClassifier(C="evidence")])
 def test_scikit_learns_contract(estimator, check):
     check(estimator)
 
@@ -289,10 +296,30 @@ def test_evidence_chooses_c():
     assert pytest.approx(model.C_ / 1e4, rel=0.1) == scaled.C_
 
 
-def test_evidence_of_separable_classes_has_no_maximum():
+@pytest.mark.filterwarnings("ignore::argmax.errors.PosteriorTooWide")
+def test_evidence_of_separable_classes_has_no_maximum_and_the_fit_says_so():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(NumericalFailure, match="rises without end"):
-        BayesianClassifier("evidence").fit(X[y < 2], y[y < 2])
+    X, y = X[y < 2], y[y < 2]
+    square = float(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean())
+    with pytest.warns(NotConverged, match="rises to the end of the range"):
+        model = BayesianClassifier("evidence").fit(X, y)
+    wider = BayesianClassifier(10 * model.C_, held_out=None).fit(X, y)
+    assert model.log_evidence_ < wider.log_evidence_  # a flat intercept likes it ever wider
+    # The best C for an intercept with a prior N(0, C · square), whose evidence is that of a flat one less
+    # ½ log(2π C square) while the labels say where it is.
+    for factor in (0.3, 0.7, 1.5, 3.0):
+        other = BayesianClassifier(factor * model.C_, held_out=None).fit(X, y)
+        assert other.log_evidence_ - 0.5 * math.log(factor) < model.log_evidence_
+    assert model.score(X, y) == 1.0
+    assert metrics.log_loss(y, model.predict_proba(X), model.classes_) < 0.2
+    assert 1.0 < model.C_ * square < 1e5
+
+
+def test_the_range_of_c_is_that_of_rows_measured_from_their_mean():
+    X, y = noisy(3, 150)
+    here = BayesianClassifier("evidence", held_out=None).fit(X, y)
+    there = BayesianClassifier("evidence", held_out=None).fit(X + 3000.0, y)
+    assert pytest.approx(here.C_, rel=0.1) == there.C_
 
 
 @pytest.mark.parametrize("make", [Full, Kronecker])
