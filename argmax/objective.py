@@ -161,9 +161,14 @@ class Objective:
 
     @property
     def whole(self) -> Shard:
-        """All examples as one shard, for solvers with ``random_access`` that visit them one by one."""
+        """All examples as one shard, for solvers that visit them one by one: with ``random_access``, or where
+        data are ``small`` enough to be brought here."""
         if self._whole is None:
-            self._whole = joined(self.shards)
+            here = self.shards
+            if not self.random_access:
+                parts = self.engine.each(surveys.itself, self.shards, self.problem)
+                here = [part["shard"] for part in parts]
+            self._whole = joined(here)
         return self._whole
 
     @property

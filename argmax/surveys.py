@@ -5,12 +5,14 @@
     wrong      how many examples a w gets wrong
     answered   what a function makes of the scores
     centre     the sum of some dense rows
+    itself     the shard, brought to whoever asks
 
 Tasks like those of ``passes``: an engine runs them on every shard.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -24,7 +26,7 @@ from .layouts import as_matrix
 from .passes import Problem
 from .records import Csr, Floats, Rows
 
-__all__ = ["answered", "centre", "column_sizes", "counts", "largest", "wrong"]
+__all__ = ["answered", "centre", "column_sizes", "counts", "itself", "largest", "wrong"]
 
 
 def counts(shard: Shard, crew: Crew, problem: Problem) -> Sums:
@@ -69,6 +71,11 @@ def answered(
         return answer(checks.finite_scores(node))
 
     return {"answers": np.concatenate(crew.run(group, len(shard.groups)))}
+
+
+def itself(shard: Shard, crew: Crew, problem: Problem) -> Sums:
+    """{"shard": its rows and answers, without what tasks have left there}: for small data alone."""
+    return {"shard": copy.copy(shard.loaded())}
 
 
 def wrong(shard: Shard, crew: Crew, problem: Problem, w: Floats) -> Sums:

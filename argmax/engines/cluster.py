@@ -7,8 +7,8 @@ import itertools
 import queue
 import time
 import uuid
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, final
 
 from ..errors import MissingExtra, Unsupported, WorkerLost, WrongType
@@ -51,6 +51,19 @@ class Cluster:
         """The workers that are not late, and how many threads each has."""
         found = self.ask(self.client.scheduler.ncores)
         return {address: found[address] for address in sorted(found) if address not in self.late}
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        """Within, whatever a client says that was closed meanwhile is ``WorkerLost``."""
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, WorkerLost) or self.client.status not in ("closing", "closed"):
+                raise
+            raise WorkerLost(
+                "the client was closed while its cluster was at work. Connect again, and use "
+                "set_params(engine=engines.Dask(client))."
+            ) from error
 
     def ask(self, question: Callable[..., Any], **arguments: Any) -> Any:
         """The scheduler's answer."""

@@ -89,7 +89,8 @@ class Dask(Engine):
 
     @contextmanager
     def open(self) -> Iterator[Threads]:
-        self._like = None if self.mixed else self.cluster.compare()
+        with self.cluster.connected():
+            self._like = None if self.mixed else self.cluster.compare()
         with Threads(1).open() as crew:
             try:
                 yield crew
@@ -116,13 +117,16 @@ class Dask(Engine):
         return placed
 
     def fold(self, task: Task, shards: Sequence[Any], *arguments: Any) -> Sums:
-        tops = self._answers(task, shards, arguments, joined=True)
-        return add_up(copied(self.cluster.result(future)) for future in tops)
+        with self.cluster.connected():
+            tops = self._answers(task, shards, arguments, joined=True)
+            return add_up(copied(self.cluster.result(future)) for future in tops)
 
     def each(self, task: Task, shards: Sequence[Any], *arguments: Any) -> Iterator[Sums]:
-        futures = self._answers(task, shards, arguments, joined=False)
+        with self.cluster.connected():
+            futures = self._answers(task, shards, arguments, joined=False)
         while futures:
-            found = self.cluster.result(futures.pop(0))
+            with self.cluster.connected():
+                found = self.cluster.result(futures.pop(0))
             yield {name: aligned(value) for name, value in found.items()}
 
     # Sending

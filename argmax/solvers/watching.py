@@ -18,7 +18,6 @@ from typing import final
 
 from ..layouts import Full
 from ..objective import Objective
-from ..records import Csr
 from .factored import hessian_bytes, hessian_work
 from .rotation import rank_bound
 
@@ -89,13 +88,10 @@ class Watch:
 
 
 def _shape(objective: Objective) -> tuple[float, float, Full]:
-    """Rows, entries, and the layout."""
-    rows = entries = 0.0
-    for shard in objective.shards:
-        some = shard.structures.rows
-        rows += len(shard)
-        entries += some.entries if isinstance(some, Csr) else float(some.size)
-    return rows, entries, objective.problem.full
+    """Rows, entries, and the layout. (Shards on a cluster tell their length and work, no more.)"""
+    layout, shards = objective.problem.full, objective.shards
+    rows, work = (float(sum(counts)) for counts in (map(len, shards), (s.work for s in shards)))
+    return rows, work / layout.width, layout
 
 
 def pass_seconds(objective: Objective) -> float:

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from argmax import SequenceTagger
+from argmax import LinearClassifier, MulticlassSVM, SequenceTagger
 from argmax.data import corpus
 from argmax.engines import Dask, Held, Stored, remote
 from argmax.engines import shards as sizes
 from argmax.engines.base import BRANCHES
-from argmax.errors import Unsupported
+from argmax.errors import Unsupported, WorkerLost
 from argmax.features import Templates
 from argmax.records import Truth
 from tests.laws import fits
@@ -53,6 +53,46 @@ def test_rows_in_memory_are_sent(engine, kind, k, solver):
     X, y = data(kind, k, 100, 8)
     there, here = fit(X, y, engine=engine, solver=solver), fit(X, y, solver=solver)
     assert bits(there) == bits(here)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "weston_watkins", "squared_hinge"])
+@pytest.mark.parametrize("kind", ["float64", "csr"])
+def test_support_vector_machines_of_rows_that_are_sent(engine, kind, loss):
+    X, y = data(kind, 4, 100, 8)
+    given = {"loss": loss, "tol": 1e-2}
+    there = MulticlassSVM(engine=engine, **given).fit(X, y)
+    here = MulticlassSVM(solver=there.solution_.solver, **given).fit(X, y)
+    assert there.solution_.status == here.solution_.status == "converged"
+    assert bits(there) == bits(here)
+
+
+@pytest.mark.parametrize("loss", ["log", "ovr_log", "squared", "softmax_margin"])
+@pytest.mark.parametrize("kind", ["float64", "csr"])
+def test_the_default_solver_of_every_smooth_loss(engine, kind, loss):
+    X, y = data(kind, 4, 100, 8)
+    there = LinearClassifier(loss, tol=1e-2, engine=engine).fit(X, y)
+    here = LinearClassifier(loss, tol=1e-2, solver=there.solution_.solver).fit(X, y)
+    assert bits(there) == bits(here)
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "newton_cg"])
+def test_a_client_that_is_closed_during_a_fit_is_a_lost_worker(solver):
+    X, y = data("float64", 3, 100, 8)
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False}
+
+    def close(progress):
+        if progress.passes == 2:
+            client.close()
+
+    with distributed.LocalCluster(dashboard_address=":0", **options) as cluster:
+        client = distributed.Client(cluster)
+        model = LinearClassifier(
+            engine=Dask(client, timeout=20.0), solver=solver, callbacks=[close]
+        )
+        with pytest.raises(WorkerLost, match="client was closed"):
+            model.set_params(tol=1e-12).fit(X, y)
+        with pytest.raises(WorkerLost, match="client was closed"):
+            model.fit(X, y)
 
 
 @pytest.mark.parametrize(
