@@ -111,12 +111,14 @@ def _known(get: Callable[[str], Any], value: Any) -> Any:
 
 def decoded(kind: type, given: Any, **apart: Any) -> Any:
     """An estimator with these parameters, checked as ``fit`` would check them."""
-    possible = kind().get_params(deep=False).keys() - LEFT_OUT - apart.keys()
-    if not isinstance(given, dict) or not given.keys() <= possible:
+    known = kind().get_params(deep=False).keys()
+    possible = known - LEFT_OUT - apart.keys()
+    if not isinstance(given, dict) or not given.keys() <= possible or not apart.keys() <= known:
         raise ModelFileError(f"has parameters that {kind.__name__} does not have.")
     estimator = kind(**{name: _read(name, value) for name, value in given.items()}, **apart)
     with checked():
         estimator._settings()
+        estimator._seed()
         estimator._report([])
     return estimator
 

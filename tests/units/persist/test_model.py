@@ -115,6 +115,28 @@ def test_every_loss_is_kept(loss, k, path):
     np.testing.assert_allclose(clone(again).fit(rows, y).coef_, model.coef_, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["SoftmaxRegression", "MulticlassPerceptron"])
+def test_costs_of_a_model_that_has_none_are_refused(kind, path):
+    argmax.save(MulticlassSVM(cost=np.ones((3, 3)) - np.eye(3)).fit(X, Y), path)
+    data = path.read_bytes()
+    header = header_of(data)
+    header["document"]["content"]["estimator"] |= {"estimator": kind, "parameters": {}}
+    path.write_bytes(with_header(data, header))
+    with pytest.raises(ModelFileError, match=f"parameters that {kind} does not have"):
+        argmax.load(path)
+
+
+@pytest.mark.parametrize("loss", ["log", "pa1"])
+def test_a_seed_that_is_none_is_refused(loss, path):
+    argmax.save(LinearClassifier(loss).fit(X, Y), path)
+    data = path.read_bytes()
+    header = header_of(data)
+    header["document"]["content"]["estimator"]["parameters"]["random_state"] = -1
+    path.write_bytes(with_header(data, header))
+    with pytest.raises(ModelFileError, match="random_state must be 0 or more; got -1"):
+        argmax.load(path)
+
+
 def test_a_cost_that_does_not_fit_the_classes_is_refused(path):
     model = MulticlassSVM(cost=np.ones((3, 3)) - np.eye(3)).fit(X, Y)
     model.cost = np.ones((4, 4)) - np.eye(4)

@@ -147,6 +147,7 @@ def test_wrong_numbers_are_refused(name, values, at, message, path):
         ("parameters", {"decoding": "best"}),
         ("parameters", {"pairs": "some"}),
         ("parameters", {"labels": ["a"]}),
+        ("parameters", {"random_state": -1}),
     ],
 )
 def test_wrong_documents_are_refused(name, value, path):
