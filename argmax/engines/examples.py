@@ -50,6 +50,10 @@ class Examples(ABC):
         """The same, weights times ``factors`` (k,) of the classes, columns divided by ``scale`` (d,)."""
 
     @abstractmethod
+    def check(self) -> None:
+        """Before a fit: raise if the rows are known to be others than those that were given."""
+
+    @abstractmethod
     def cut(self, layout: Layout) -> list[Shard]:
         """The shards, by the one rule of ``engines.cut``."""
 
@@ -79,6 +83,9 @@ class Held(Examples):
     def prepared(self, factors: Floats | None = None, scale: Floats | None = None) -> Held:
         reading = Reading(factors=factors, scale=scale)
         return Held(reading.rows(self.rows), reading.truth(self.truth), self.classes)
+
+    def check(self) -> None:
+        """What is in memory is what was given."""
 
     def cut(self, layout: Layout) -> list[Shard]:
         return cut(Structures(self.rows), self.truth, layout)

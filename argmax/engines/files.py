@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+import stat
 import tempfile
 import threading
 import weakref
@@ -23,7 +24,13 @@ from numpy.typing import NDArray
 
 from ..errors import BadFile, ResourceLimit
 
-__all__ = ["OnDisk", "Scratch"]
+__all__ = ["OnDisk", "Scratch", "plain_file"]
+
+
+def plain_file(path: str | Path) -> None:
+    """Refuse what is no plain file: a named pipe would be waited for without end."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise BadFile("it is no plain file.", path=str(path))
 
 
 @final
@@ -52,6 +59,7 @@ class OnDisk:
     def open(cls, path: str | Path) -> OnDisk:
         """The array of a whole file; its header is checked against its length."""
         try:
+            plain_file(path)
             with open(path, "rb") as file:
                 version = np.lib.format.read_magic(file)
                 if version != (1, 0):

@@ -69,6 +69,9 @@ class Partitions(Examples):
     def totals(self) -> Floats:
         return self._totals
 
+    def check(self) -> None:
+        """The workers have looked at it."""
+
     def prepared(self, factors: Floats | None = None, scale: Floats | None = None) -> Partitions:
         other = copy.copy(self)
         if factors is not None:

@@ -156,7 +156,7 @@ def load(shard: Shard) -> Shard:
     """The shard with its rows in this worker's memory."""
     if shard.reading is not None and shard.reading.origin is not None:
         folder, digest = shard.reading.origin
-        if Stored(folder).digest != digest:
+        if Stored(folder).digest != digest:  # not ``open``, which may read all of it
             raise BadFile("a worker sees another set there than the driver.", path=folder)
     return shard.loaded()
 

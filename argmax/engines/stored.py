@@ -25,12 +25,15 @@ from ..errors import BadFile, InvalidInput, WrongType
 from ..layouts import Layout, as_matrix
 from ..records import Csr, Floats, Rows, Structures, Truth
 from .examples import Examples
-from .files import OnDisk, Scratch
+from .files import OnDisk, Scratch, plain_file
 from .reading import Reading
 from .shards import Shard, cut
 from .writing import FORMAT, MANIFEST, Writer, digest_of
 
 __all__ = ["Stored"]
+
+AT_ONCE = 2**28
+"""Bytes of a set that are compared with their digests when it is opened."""
 
 READ_BYTES = 2**24
 """What ``Stored.blocks`` reads at once, unless told otherwise."""
@@ -69,12 +72,17 @@ class Stored(Examples):
         order = np.argsort(arrived, kind="stable")
         self.classes, self._totals = arrived[order], np.array(manifest["totals"], float)[order]
         self._digests: dict[str, str] = manifest["digests"]
+        if self._digests.keys() != _files(manifest):
+            raise BadFile(
+                "its digests are not those of its files. Write the set again.", path=str(folder)
+            )
         ranks = np.argsort(order) if self.labelled else np.zeros(1)
         origin = str(self.folder.absolute()), self.digest
         self._reading = Reading(ranks=ranks.astype(np.intp), origin=origin)
         self._rows, self._truth = self._arrays(manifest)
         self.entries = len(self._rows.indices) if isinstance(self._rows, Csr) else self._rows.size
         self.dtype = self._rows.dtype
+        self._verified = False
 
     @classmethod
     def write(
@@ -106,7 +114,9 @@ class Stored(Examples):
                         f"{type(given).__name__}. Labels may be None."
                     )
                 writer.add(*given)
-        return cls(folder, scratch, memory)
+        stored = cls(folder, scratch, memory)
+        stored._verified = True
+        return stored
 
     @classmethod
     def open(
@@ -116,8 +126,14 @@ class Stored(Examples):
 
         Between passes a fit keeps scores in up to ``memory`` bytes, and the rest in an unnamed file in the
         folder ``scratch`` (None: the set's own).
+
+        A set of up to 256 MiB is compared with the digests that were noted when it was written: a fifth of a
+        second. Of a larger one the first ``fit`` in this process does so.
         """
-        return cls(folder, scratch, memory)
+        stored = cls(folder, scratch, memory)
+        if sum((stored.folder / name).stat().st_size for name in stored._digests) <= AT_ONCE:
+            stored.verify()
+        return stored
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -135,7 +151,15 @@ class Stored(Examples):
         """Read everything once and compare with the digests that were noted when it was written."""
         for name, noted in self._digests.items():
             if digest_of(self.folder / name) != noted:
-                raise BadFile("its bytes have changed. Write the set again.", path=name)
+                raise BadFile(
+                    "its bytes have changed since it was written. Write the set again.",
+                    path=str(self.folder / name),
+                )
+        self._verified = True
+
+    def check(self) -> None:
+        if not self._verified:
+            self.verify()
 
     def blocks(self, rows: int | None = None) -> Iterator[tuple[Any, Any, Floats | None]]:
         """(rows, labels, weights) of consecutive rows, each as arrays; sparse rows as SciPy's CSR.
@@ -208,6 +232,13 @@ class Stored(Examples):
         return rows, Truth(array("labels", n), weight)
 
 
+def _files(manifest: dict[str, Any]) -> set[str]:
+    """The names of the array files of a set."""
+    parts = ["indptr", "indices", "values"] if manifest["sparse"] else ["rows"]
+    parts += ["labels", *(["weights"] if manifest["weighted"] else [])]
+    return {f"{part}.npy" for part in parts}
+
+
 ALLOWED = {
     "rows": ("<f4", "<f8"),
     "indptr": ("<i8",),
@@ -222,6 +253,7 @@ ALLOWED = {
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
+        plain_file(path)
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadFile(

@@ -39,6 +39,8 @@ def examples(
             )
         if not found.labelled:
             raise InvalidInput("requires y to be passed, but the target y is None.")
+        if engine.random_access:  # elsewhere one process would read for all
+            found.check()
         _note_features(estimator, found)
         found = _with_class_weights(estimator.class_weight, found)
         asked = estimator.dtype

@@ -1,6 +1,7 @@
 """Stored sets: what is written is what is read, and what is broken is refused."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -285,3 +286,42 @@ def test_the_file_of_scores_goes_where_it_is_told(tmp_path):
     assert LinearClassifier().fit(stored).solution_.converged
     assert list((tmp_path / "scratch").iterdir()) == []  # it has no name
     assert len(list((tmp_path / "set").iterdir())) == 3
+
+
+@pytest.mark.parametrize(("sparse", "name"), [(False, "rows"), (True, "values")])
+def test_bytes_that_have_changed_are_found_when_a_set_is_opened(sparse, name, tmp_path):
+    Stored.write(tmp_path, halves(sp.csr_array(X) if sparse else X, Y))
+    Stored.open(tmp_path)
+    damage(tmp_path / f"{name}.npy", 128 + 8 * 4, np.full(20, 7, np.uint8).tobytes())
+    with pytest.raises(BadFile, match=f"{name}.npy: its bytes have changed since it was written"):
+        Stored.open(tmp_path)
+
+
+def test_a_large_set_is_compared_before_its_first_fit(tmp_path, monkeypatch):
+    Stored.write(tmp_path, halves(X, Y))
+    monkeypatch.setattr("argmax.engines.stored.AT_ONCE", 100)
+    good = Stored.open(tmp_path)
+    LinearClassifier().fit(good)
+    damage(tmp_path / "rows.npy", 128 + 8 * 4, np.full(20, 7, np.uint8).tobytes())
+    with pytest.raises(BadFile, match="its bytes have changed since it was written"):
+        LinearClassifier().fit(Stored.open(tmp_path))
+    LinearClassifier().fit(good)  # it has been compared, and is not read once more
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("name", ["labels.npy", "rows.npy", "manifest.json"])
+def test_a_named_pipe_is_not_waited_for(name, tmp_path):
+    Stored.write(tmp_path, halves(X, Y))
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(BadFile, match=f"{name}: it is no plain file"):
+        Stored.open(tmp_path)
+
+
+def test_only_files_of_the_set_are_compared(tmp_path):
+    Stored.write(tmp_path, halves(X, Y))
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    manifest["digests"]["/dev/zero"] = "0" * 32
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(BadFile, match="digests are not those of its files"):
+        Stored.open(tmp_path)
