@@ -328,11 +328,12 @@ def reach(top: float, dtype: np.dtype[Any], name: str = "X") -> None:
 
 
 def total_weight(C: float, weight: Floats) -> None:
-    """Refuse weights whose sum, times C, would overflow."""
+    """Refuse weights whose sum, times C, would overflow, or vanish in what is multiplied with it."""
     with np.errstate(over="ignore"):
         total = float(weight.sum()) * (1.0 if math.isinf(C) else C)
-    if not total <= 1e100:
+    if not 1e-300 <= total <= 1e100:
+        more = "larger" if total < 1.0 else "smaller"
         raise InvalidInput(
-            f"C times the sum of the weights of the rows must be at most 1e100; got {total:.3g}. "
-            "Use smaller weights or a smaller C."
+            "C times the sum of the weights of the rows must be at least 1e-300 and at most 1e100; got "
+            f"{total:.3g}. Use {more} weights or a {more} C."
         )

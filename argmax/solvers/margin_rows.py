@@ -59,7 +59,8 @@ class DualRows:
         self.prices, self.begins = _prices(truth, k)
         self.c = objective.C * (np.ones(n) if truth.weight is None else truth.weight)
         q = objective.norms(shard) + climb.scale * climb.bias
-        self.q = np.maximum(q, 1e-3 / self.c)  # an empty row moves all its mass at once
+        # An empty row moves all its mass at once; a mass that is next to nothing has no inverse.
+        self.q = np.maximum(q, 1e-3 / np.maximum(self.c, 1e-300))
         self.alpha = np.zeros((n, k))
         if mu is not None and mu.shape == (n, k):
             self.alpha = mu * self.c[:, None]

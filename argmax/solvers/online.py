@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import surveys
 from ..engines.limits import OutOfTime
 from ..errors import Unsupported
 from ..layouts import Full, Pairs
@@ -17,6 +18,9 @@ from ..records import Floats, Solution
 from .report import Report
 
 __all__ = ["check_online", "check_rows", "finish", "first_order", "row_epochs", "stoppable"]
+
+FARTHEST = 20
+"""Times that the number of idle epochs is multiplied by four; after them the last w is taken."""
 
 
 def check_online(solver: str, loss: str, objective: Objective, penalised: bool = True) -> None:
@@ -73,8 +77,12 @@ def row_epochs(
     shuffle: bool,
     average: bool,
     seed: int | None,
+    settles: bool,
 ) -> Solution:
-    """Epochs over single rows until one has no mistake, or to a limit; no gap, as nothing is minimised."""
+    """Epochs over single rows until one has no mistake, or to a limit; no gap, as nothing is minimised.
+
+    ``settles``: rows without a mistake change nothing.
+    """
     from ..passes.online import RowWalk
 
     report.solver = solver
@@ -85,7 +93,32 @@ def row_epochs(
             wrong = walk.perceive(rng.permutation(rows) if shuffle else rows, objective.C, rate)
             w = walk.mean() if report.callbacks else start
             if finish(report, wrong, report(objective, w, wrong, math.inf)):
-                return report.online(walk.mean(), solver)
+                more = settles and average and not wrong
+                w = _mean_of_more(walk, objective, report) if more else walk.mean()
+                return report.online(w, solver)
+
+
+def _mean_of_more(walk: Any, objective: Objective, report: Report) -> Floats:
+    """The mean, with as many more epochs without a mistake, which change nothing, as it needs to make none.
+
+    The mean of ever more of them tends to the last w. Where columns are next to nothing beside the
+    intercept's ones it takes many: intercepts of the last w cancel, those of the mean do not quite.
+    """
+
+    def wrong(w: Floats) -> int:
+        return int(objective.fold(surveys.wrong, w)["wrong"])
+
+    last: Floats = walk.flat()
+    least, steps = None, len(walk)
+    for _ in range(FARTHEST):
+        mean: Floats = walk.mean()
+        found = wrong(mean)
+        least = wrong(last) if found and least is None else least
+        if not found or found == least or report.out_of_time():
+            return mean
+        walk.clock, walk.count = walk.clock + steps, walk.count + steps
+        steps *= 4
+    return last
 
 
 @contextmanager

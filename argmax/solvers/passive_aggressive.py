@@ -52,4 +52,6 @@ class PassiveAggressive(Solver):
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
         self.check(objective)
-        return row_epochs(self.name, objective, start, report, rate=1.0, **vars(self))
+        return row_epochs(
+            self.name, objective, start, report, rate=1.0, settles=False, **vars(self)
+        )

@@ -8,8 +8,10 @@ and at the end the mean of w over all steps, which generalises far better than t
 Of classes, w + Ψ(x, y) − Ψ(x, ŷ) adds x to the weights of the truth and takes it from those of the winner.
 "perceptron_sum" does so for every class that scores no less than the truth.
 
-No minimiser: there is no gap. It ends after an epoch without a mistake, or after ``max_iter`` of them. On
-separable classes the first end is certain: ``margins.mistake_bound`` says after how many mistakes at most.
+No minimiser: there is no gap. It ends after an epoch without a mistake, or after ``max_iter`` of them. After
+such an epoch w is as it will be, and over rows the mean counts as many more as it needs to make no mistake
+itself. On separable classes the first end is certain: ``margins.mistake_bound`` says after how many mistakes
+at most.
 """
 
 from __future__ import annotations
@@ -76,7 +78,7 @@ class Perceptron(Solver):
     ) -> Solution:
         self.check(objective)
         if isinstance(objective.problem.layout, Full):
-            return row_epochs(self.name, objective, start, report, **vars(self))
+            return row_epochs(self.name, objective, start, report, settles=True, **vars(self))
         return self._over_sequences(objective, start, report)
 
     def _over_sequences(self, objective: Objective, start: Floats, report: Report) -> Solution:

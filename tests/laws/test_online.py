@@ -377,3 +377,21 @@ def test_the_average_beats_one_vs_rest_perceptrons_on_letters(shared):
     ours = MulticlassPerceptron(max_iter=10).fit(X[:16000], y[:16000])
     theirs = Perceptron(random_state=0).fit(X[:16000], y[:16000])
     assert ours.score(X[16000:], y[16000:]) > theirs.score(X[16000:], y[16000:]) + 0.02
+
+
+@pytest.mark.parametrize(
+    ("rule", "scale"),
+    [("perceptron", 1.0), ("perceptron", 1e-5), ("perceptron", 1e-20), ("perceptron_sum", 1e-5)],
+)
+def test_no_mistakes_is_said_of_the_weights_that_predict(rule, scale, route):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 200)
+    X = scale * (5.0 * np.eye(3)[y] + 0.3 * rng.normal(size=(200, 3)))
+    mean = LinearClassifier(rule, max_iter=200).fit(X, y)
+    assert mean.solution_.status == "no mistakes"
+    assert mean.score(X, y) == 1.0
+    # As many epochs, and the last weights instead of their mean.
+    solver = solvers.Perceptron(average=False)
+    last = LinearClassifier(rule, solver=solver, max_iter=200).fit(X, y)
+    assert last.n_iter_ == mean.n_iter_
+    assert scale < 1.0 or not np.array_equal(mean.coef_, last.coef_)

@@ -162,6 +162,10 @@ def test_magnitudes():
         checks.magnitude(ok * 1e80, one_by_one)
     with pytest.raises(InvalidInput, match="Scale your features"):
         checks.magnitude((ok * 1e20).astype("f4"), one_by_one)
+    with pytest.raises(InvalidInput, match="larger weights or a larger C"):
+        checks.total_weight(1.0, weight * 5e-324)
+    with pytest.raises(InvalidInput, match="larger weights or a larger C"):
+        checks.total_weight(5e-324, weight)
     with pytest.raises(InvalidInput, match="smaller weights or a smaller C"):
         checks.total_weight(1e60, weight * 1e60)
 

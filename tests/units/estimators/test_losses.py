@@ -109,3 +109,17 @@ def test_costs_need_rows_in_memory(tmp_path):
     with pytest.raises(Unsupported, match="need rows in the memory"):
         LinearClassifier("softmax_margin").fit(stored)
     assert LinearClassifier("ovr_log").fit(stored).score(X, Y) > 0.9
+
+
+@pytest.mark.parametrize("loss", ["hinge", "weston_watkins", "log"])
+@pytest.mark.parametrize("solver", ["auto", "dual"])
+def test_weights_next_to_nothing_are_none(loss, solver):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), rng.integers(0, 3, 60)
+    weight = np.where(np.arange(60) < 20, 5e-324, 1.0)
+    given = {"loss": loss, "solver": solver, "tol": 1e-10}
+    some = LinearClassifier(**given).fit(X, y, weight)
+    without = LinearClassifier(**given).fit(X[20:], y[20:])
+    np.testing.assert_allclose(some.coef_, without.coef_, atol=1e-4)
+    with pytest.raises(InvalidInput, match="at least 1e-300"):
+        LinearClassifier(loss).fit(X, y, np.full(60, 5e-324))
