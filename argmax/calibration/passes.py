@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, final
 
-import joblib
 import numpy as np
 
+from .. import checks
 from ..kernels import compiled
 from ..records import Floats, Ints
 
@@ -31,7 +31,7 @@ def in_blocks(task: Callable[[slice], Any], n: int, width: int) -> list[Any]:
     size = max(1, BLOCK // max(width, 1))
     parts = [slice(first, min(first + size, n)) for first in range(0, n, size)]
     many = len(parts) // 2
-    threads = min(joblib.cpu_count(), many) if many > 1 else 1  # counting cores takes a while
+    threads = min(checks.cores(), many) if many > 1 else 1  # counting cores takes a while
     if threads < 2:
         return [task(part) for part in parts]
     with ThreadPoolExecutor(threads, thread_name_prefix="argmax") as pool:

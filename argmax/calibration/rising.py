@@ -13,9 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
-import joblib
 import numpy as np
 
+from .. import checks
 from ..records import Floats, Ints
 from .passes import BLOCK, Rows
 
@@ -137,7 +137,7 @@ def _pooled(mass: Floats, happened: Floats, first: Floats, last: Floats) -> int:
 
 def side_by_side(task: Callable[[int], Any], count: int, work: int) -> list[Any]:
     """task(i) for each i below ``count``, in order; much work on all cores."""
-    threads = min(joblib.cpu_count(), count) if work > BLOCK else 1
+    threads = min(checks.cores(), count) if work > BLOCK else 1
     if threads == 1:
         return [task(i) for i in range(count)]
     with ThreadPoolExecutor(threads, thread_name_prefix="argmax") as pool:

@@ -39,7 +39,7 @@ from .parameters import (
     positive_integer,
     seed,
 )
-from .resources import available_memory, memory
+from .resources import available_memory, cores, memory, threads
 from .scores import (
     edge_scores,
     edge_tables,
@@ -62,6 +62,7 @@ __all__ = [
     "class_weights",
     "comparable_labels",
     "compressed",
+    "cores",
     "dense_rows",
     "edge_scores",
     "edge_tables",
@@ -96,5 +97,6 @@ __all__ = [
     "sparse_structure",
     "table",
     "targets",
+    "threads",
     "total_weight",
 ]

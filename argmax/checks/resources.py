@@ -5,9 +5,15 @@ from __future__ import annotations
 import math
 import os
 
-from ..errors import ResourceLimit
+import joblib
 
-__all__ = ["available_memory", "memory"]
+from ..errors import InvalidInput, ResourceLimit
+from .parameters import positive_integer
+
+__all__ = ["available_memory", "cores", "memory", "threads"]
+
+MOST_THREADS = 1024
+"""Threads of one pool: more than nearly all machines have cores, and still started in seconds."""
 
 
 TRIFLE = 2**24
@@ -48,3 +54,24 @@ def available_memory() -> float:
     except (OSError, ImportError, KeyError, ValueError):
         pass  # not Linux, or a container without these files: the limits found so far hold
     return max(min(limits), 0.0)
+
+
+def cores() -> int:
+    """As many cores as this process may use."""
+    try:
+        return int(joblib.cpu_count())
+    except OSError:  # no descriptor is left to look at the limits of a container
+        return os.cpu_count() or 1
+
+
+def threads(n_threads: int | None) -> int:
+    """``n_threads``, or as many as this process may use cores."""
+    if n_threads is None:
+        return cores()
+    found = positive_integer("n_threads", n_threads)
+    if found > MOST_THREADS:
+        raise InvalidInput(
+            f"n_threads must be at most {MOST_THREADS}; got {found}. More threads than cores (here "
+            f"{cores()}) gain nothing: use n_threads=None for one on each."
+        )
+    return found

@@ -107,11 +107,15 @@ class _Counted(io.RawIOBase):
 
 
 @final
-class _Xz:
-    """xz with a bound on the memory that its header can ask for, which ``lzma.LZMAFile`` lacks."""
+class _Streams:
+    """Compressed streams one after the other, zeros that fill a block between them, and nothing else.
 
-    def __init__(self, raw: Readable) -> None:
-        self._raw, self._decoder = raw, self._new()
+    ``lzma.LZMAFile`` has no bound on the memory that a header can ask for, and ``bz2.BZ2File`` ignores what
+    follows the last stream.
+    """
+
+    def __init__(self, raw: Readable, new: Callable[[], Any]) -> None:
+        self._raw, self._new, self._decoder = raw, new, new()
 
     def read(self, size: int, /) -> bytes:
         while True:
@@ -127,11 +131,13 @@ class _Xz:
                     raise EOFError
             else:
                 rest = b""
-            if part := self._decoder.decompress(rest, size):
+            part: bytes = self._decoder.decompress(rest, size)
+            if part:
                 return part
 
-    def _new(self) -> lzma.LZMADecompressor:
-        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=DICTIONARY)
+
+def _new_xz() -> lzma.LZMADecompressor:
+    return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=DICTIONARY)
 
 
 def _zstd(raw: Any) -> Readable:
@@ -148,7 +154,7 @@ def _zstd(raw: Any) -> Readable:
 _OPENERS: dict[str | None, Callable[[Any], Readable]] = {
     None: lambda raw: raw,
     "gzip": lambda raw: gzip.GzipFile(fileobj=raw),
-    "bz2": bz2.BZ2File,
-    "xz": _Xz,
+    "bz2": lambda raw: _Streams(raw, bz2.BZ2Decompressor),
+    "xz": lambda raw: _Streams(raw, _new_xz),
     "zstd": _zstd,
 }

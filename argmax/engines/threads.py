@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from typing import Any, final
 
-import joblib
 import numpy as np
 import threadpoolctl
 from threadpoolctl import ThreadpoolController
@@ -42,7 +41,7 @@ class Threads(Engine):
     following: Sequence[Shard] = ()
 
     def __init__(self, n: int | None = None) -> None:
-        self.n = joblib.cpu_count() if n is None else checks.positive_integer("n_threads", n)
+        self.n = checks.threads(n)
         self._pool: _Pool | None = None
         self._cores = 1
         self.bell: Ints = np.zeros(1, np.int64)
@@ -68,7 +67,7 @@ class Threads(Engine):
             # Fits that share one engine share its pool; the last one out closes it.
             with self._lock:
                 if self._users == 0 and self.n > 1:
-                    self._pool, self._cores = _Pool(self.n - 1), joblib.cpu_count()
+                    self._pool, self._cores = _Pool(self.n - 1), checks.cores()
                 self._users += 1
             try:
                 yield self

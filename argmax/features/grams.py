@@ -27,10 +27,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import checks
 from ..errors import InvalidInput, ResourceLimit
 from ..records import Ints, Strings
 from . import characters
-from .parallel import in_order, thread_count
+from .parallel import in_order
 from .ways import by_kernel
 
 __all__ = ["Analyzer", "Counted"]
@@ -100,7 +101,7 @@ class Analyzer:
         """``then`` of the texts' n-grams, a chunk at a time and in order; a missing text has none."""
         size = int(texts.offsets[-1] - texts.offsets[0])
         counted = partial(_compiled if by_kernel(PYTHON_COST * size) else _plain, self)
-        needed = thread_count(threads) if size > self._chunk_size else 1
+        needed = checks.threads(threads) if size > self._chunk_size else 1
         return in_order(lambda chunk: then(counted(chunk)), self._chunks(texts), needed)
 
     @property

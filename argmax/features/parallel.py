@@ -7,21 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-import joblib
-
-from .. import checks
-
-__all__ = ["in_order", "thread_count"]
+__all__ = ["in_order"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-def thread_count(n_threads: int | None) -> int:
-    """``n_threads``, or as many as this process may use cores."""
-    return (
-        joblib.cpu_count() if n_threads is None else checks.positive_integer("n_threads", n_threads)
-    )
 
 
 def in_order(

@@ -98,7 +98,7 @@ def _flag(given: Mapping[str, Any], name: str) -> bool:
 
 
 def _threads(value: Any) -> int | None:
-    return None if value is None else checks.positive_integer("n_threads", value)
+    return None if value is None else checks.threads(value)
 
 
 def _ngrams(value: Any) -> tuple[int, int]:

@@ -20,7 +20,7 @@ from .. import checks
 from ..records import Csr, Floats, Ints, Strings
 from .grams import Analyzer, Counted
 from .hashing import Census, Collisions, Slots, fingerprints
-from .parallel import in_order, thread_count
+from .parallel import in_order
 from .rows import Counts, arranged, stacked
 from .sorting import sorted_order
 from .vocabulary import Tally, Vocabulary, taken
@@ -241,7 +241,7 @@ class DictionaryLearner(TextLearner):
             return text.weighted(arranged(counted, columns, np.ones(len(columns), np.int32)), dtype)
 
         parts, self._kept = self._kept, []
-        done = in_order(weighted, parts, thread_count(self.threads))
+        done = in_order(weighted, parts, checks.threads(self.threads))
         return stacked(list(done), text.width, dtype)
 
     @property
@@ -291,7 +291,7 @@ class HashLearner(TextLearner):
             return text.weighted(counts, dtype)
 
         parts, self._kept = self._kept, []
-        done = in_order(weighted, parts, thread_count(self.threads))
+        done = in_order(weighted, parts, checks.threads(self.threads))
         return stacked(list(done), text.width, dtype)
 
     @property

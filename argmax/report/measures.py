@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from .. import calibration, decisions, metrics
-from ..features.parallel import in_order, thread_count
+from .. import calibration, checks, decisions, metrics
+from ..features.parallel import in_order
 from ..metrics import Interval
 from ..records import Ints
 from .evaluation import Evaluation, Model
@@ -227,7 +227,7 @@ class Measures:
             ("Brier score", "squared error of the probabilities; less is better", metrics.brier, {}),
         ]  # fmt: skip
         lines = [line for line in listed if k > 4 or line[2] is not metrics.top_k_accuracy]
-        threads = min(thread_count(None), AT_ONCE)
+        threads = min(checks.cores(), AT_ONCE)
         return list(in_order(lambda line: self._score(*line), lines, threads))
 
     def _score(

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -138,3 +138,24 @@ def test_31_no_home_folder(tmp):
     model = fitted()
     save(model, os.path.join(tmp, "model"))
     assert same_bits(load(os.path.join(tmp, "model")), model)
+
+
+@alone
+def test_27_no_free_descriptor_is_the_cause_that_is_named(tmp):
+    resource = pytest.importorskip("resource")
+    model, path = fitted(), os.path.join(tmp, "model")
+    save(model, os.path.join(tmp, "another"))  # what is imported on the way is there
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+    taken = []
+    with suppress(OSError):
+        while True:
+            taken.append(os.open(os.devnull, os.O_RDONLY))
+    try:
+        refused(model, path, "Too many open files")
+        model.fit(*problem())  # which needs none
+    finally:
+        for descriptor in taken:
+            os.close(descriptor)
+    assert os.listdir(tmp) == ["another"]
+    save(model, path)

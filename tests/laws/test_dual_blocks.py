@@ -29,7 +29,7 @@ def _blocks(monkeypatch):
     monkeypatch.setattr(objective, "SMALL_WORK", 0)
     monkeypatch.setattr(ascents, "WORTH", 0)
     monkeypatch.setattr(ascents, "SHARE", 8)
-    monkeypatch.setattr("argmax.engines.threads.joblib.cpu_count", lambda: 64)
+    monkeypatch.setattr("argmax.checks.resources.joblib.cpu_count", lambda: 64)
 
 
 def in_turn(piece, count):

@@ -67,6 +67,16 @@ def test_compressed_files_are_read_as_they_are(tickets, tmp_path, pack, parts):
     assert table(open_table(path).batches()) == table(open_table(tickets).batches())
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_bytes_behind_a_compressed_stream_are_refused(tickets, tmp_path, pack):
+    path = tmp_path / "packed"
+    path.write_bytes(pack(tickets.read_bytes()) + bytes(512))  # zeros that fill a block
+    assert table(open_table(path).batches()) == table(open_table(tickets).batches())
+    path.write_bytes(pack(tickets.read_bytes()) + b"more rows, perhaps")
+    with pytest.raises(BadFile, match="data are damaged"):
+        list(open_table(path).batches())
+
+
 def test_a_source_can_be_read_again_and_halfway(tickets):
     source = open_table(tickets)
     whole = table(source.batches())

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
+from argmax import LinearClassifier
 from argmax.engines import Shard, Threads
 from argmax.engines.threads import one_blas_thread
 from argmax.errors import InvalidInput, WrongType
+from argmax.features import Table
 from argmax.layouts import Full
 from argmax.records import Structures, Truth
 
@@ -269,3 +271,14 @@ def test_who_has_stayed_and_fails_later_is_not_overheard(same):
         room.now.clear()
         room.counts[:] = 0
         engine.together(lambda leads: False, 1, room, [room.counts])  # and it is forgotten
+
+
+@pytest.mark.parametrize("n", [1025, 10**9])
+def test_more_threads_than_any_machine_has_cores_are_refused(n):
+    says = f"n_threads must be at most 1024; got {n}"
+    with pytest.raises(InvalidInput, match=says):
+        Threads(n)
+    with pytest.raises(InvalidInput, match=says):
+        LinearClassifier(n_threads=n).fit(np.eye(3), [0, 1, 2])
+    with pytest.raises(InvalidInput, match=says):
+        Table(n_threads=n).fit({"a": ["x", "y"]})

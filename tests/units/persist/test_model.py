@@ -133,7 +133,7 @@ def test_a_seed_that_is_none_is_refused(loss, path):
     header = header_of(data)
     header["document"]["content"]["estimator"]["parameters"]["random_state"] = -1
     path.write_bytes(with_header(data, header))
-    with pytest.raises(ModelFileError, match="random_state must be 0 or more; got -1"):
+    with pytest.raises(ModelFileError, match="random_state must be None, a whole number from 0"):
         argmax.load(path)
 
 
