@@ -36,7 +36,8 @@ _SHARED = """
     tol : float, default 1e-4
         Stop when the objective is provably within tol · F(0) of its minimum, whatever the start.
     max_iter : int, default 1000
-        Passes over the data (sweeps, for "dual").
+        Passes over the data (sweeps, for "dual"). Most solvers begin with a look at where they start, which
+        counts as a pass; a single pass is one that moves.
     time_limit : seconds or None
         Ends the fit with the best weights so far. Seconds in which kernels are compiled do not count.
     warm_start : bool

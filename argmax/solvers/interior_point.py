@@ -115,7 +115,7 @@ class InteriorPoint(Solver):
         def keep() -> Values:
             return {"gap": best, "w": w, "stuck": stuck, **path.values()}
 
-        while not report(objective, w, path.dual + best, best, state=keep):
+        while not report(objective, w, path.dual + best, best, state=keep, looks=True):
             if best <= aim * objective.zero or stuck >= STUCK or not path.advance():
                 break
             gap = path.gap()

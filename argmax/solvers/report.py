@@ -157,7 +157,7 @@ class Report:
         self._shown = 0.0
         self._earlier = 0  # passes of solvers that have handed on their point
         self._before = 0.0  # seconds of the runs that this one continues
-        self._told = False
+        self._told = self._begun = False
         self.watch: Callable[[int, float, float], str | None] | None = None
         self.certifies = True  # whether the run ends with a look at F, and a certificate
         self.handed: list[str] = []  # which solver handed its point to which, and why
@@ -225,8 +225,15 @@ class Report:
             return {**here, **held, **keep()}
 
         state = values if point.fresh else None
-        proven = point.proven
-        return self(objective, point.w, point.value, point.gap, state=state, proven=proven)
+        return self(
+            objective,
+            point.w,
+            point.value,
+            point.gap,
+            state=state,
+            proven=point.proven,
+            looks=True,
+        )
 
     def __call__(
         self,
@@ -237,13 +244,19 @@ class Report:
         passes: int = 1,
         state: Callable[[], Values] | None = None,
         proven: bool = True,
+        looks: bool = False,
     ) -> bool:
         """Take note of a pass (or of several, where looking costs as much as moving); True means stop.
 
-        ``proven`` says whether the gap is a bound, and not only an estimate.
+        ``proven`` says whether the gap is a bound, and not only an estimate. ``looks``: the solver looks
+        before it moves. Its look at the start is the first pass, but not where ``max_iter`` allows a single
+        one: that one shall move, so that runs of one pass each get on.
         """
         self.w = w
         self._found[-1:] = [(value, gap if proven else math.inf, w)]
+        first, self._begun = not (self._begun or self._told), True
+        if looks and first and self.max_iter == 1 and not self.out_of_time():
+            return False
         asked = False
         if self._told:
             self._told = False

@@ -25,7 +25,7 @@ from . import faces
 from .base import Solver, resume
 from .lbfgs import LBFGS
 from .newton import Newton
-from .report import Report, Snapshot
+from .report import Report, Snapshot, Values
 from .watching import MANY, seconds_of_pass, seconds_of_solver
 
 __all__ = ["Smoothing"]
@@ -74,7 +74,9 @@ class Smoothing(Solver):
     ) -> Solution:
         self.check(objective)
         report.solver = self.name
-        kept = resume(self, report, state, told=False) if isinstance(state, Snapshot) else {}
+        kept = _cooled(state)
+        if isinstance(state, Snapshot):
+            kept = resume(self, report, state, told=False)
         tau, w = kept.get("tau", self.start), kept.get("w", start)
         relative = kept.get("relative", 1.0)
         objective.lower = max(objective.lower, float(kept.get("lower", objective.lower)))
@@ -86,15 +88,23 @@ class Smoothing(Solver):
             point, w = _proved(objective, stage, found.w), found.w
             report.reserve = report.seconds - began  # as long as the next stage's proof takes
             better, relative = point.relative_gap < relative, min(relative, point.relative_gap)
-            over = point.relative_gap <= aim or tau <= COLDEST or not better
-            tau *= COOLING
+            cut = found.status in ("max_iter", "time_limit")  # before the minimum of this stage
+            over = point.relative_gap <= aim or tau <= COLDEST or not (better or cut)
+            tau *= 1.0 if cut else COOLING
             held = {"tau": tau, "w": w, "relative": relative, "lower": objective.lower}
             keep = None if over else held.copy
             if report(objective, w, point.value, point.gap, max(found.passes, 1), keep) or over:
                 break
         if objective.small and not report.status:
             point = _exact(objective, stage, point, report)
-        return report.solution(objective, point, self.name)
+        state = None if over else {"tau": tau, "relative": relative}
+        return report.solution(objective, point, self.name, state)
+
+
+def _cooled(state: Any) -> Values:
+    """How far an earlier run had come when it was cut off; nothing for one that came to its end."""
+    known = isinstance(state, dict) and state.keys() == {"tau", "relative"}
+    return dict(state) if known else {}
 
 
 def _stage(objective: Objective, tau: float) -> Objective:

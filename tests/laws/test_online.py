@@ -27,7 +27,7 @@ def walk(loss, kind="float64", k=3, *, n=40, compiled=False, intercept=True, wei
     rows = problems.make_rows(kind, rng, n, 5)
     labels, loss = rng.integers(0, k, n), losses.get(loss)
     layout = problems.make_layout(rows, k, compiled, intercept)
-    layout = type(layout)(**{**vars(layout), "free_intercept": loss.free_intercept})
+    layout = replace(layout, free_intercept=loss.free_intercept)
     weight = rng.uniform(0.2, 3.0, n) if weighted else None
     cost = rng.uniform(0.5, 2.0, (k, k)) * (1 - np.eye(k)) if loss.takes_cost else None
     own = rng.uniform(0.0, 2.0, (n, k)) if prices else None

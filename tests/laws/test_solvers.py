@@ -283,3 +283,46 @@ def test_without_a_penalty_the_gradient_vanishes(solver):
     assert np.abs((p - np.eye(5)[y]).T @ X).max() < 1e-6 * len(y)
     same = fit(X, y, penalty=None, solver=solver, tol=1e-6)
     np.testing.assert_array_equal(same.coef_, model.coef_)
+
+
+@pytest.mark.filterwarnings("ignore::argmax.errors.NotConverged")
+@pytest.mark.parametrize(
+    ("loss", "solver"),
+    [
+        *(("log", solver) for solver in ("lbfgs", "newton", "newton_cg", "proximal", "orthant")),
+        *(("squared_hinge", solver) for solver in ("lbfgs", "newton", "newton_cg")),
+        ("hinge", "smoothing"),
+        ("weston_watkins", "smoothing"),
+        ("log", Proximal(full=0)),
+        ("ovr_log", "auto"),
+    ],
+    ids=str,
+)
+def test_runs_of_a_single_pass_get_on(loss, solver, route):
+    X, y = blobs(n=200, d=6, k=3)
+    best = LinearClassifier(loss, tol=1e-10).fit(X, y).solution_.objective
+    model = LinearClassifier(loss, solver=solver, max_iter=1, warm_start=True)
+    values, zero = [], None
+    for _ in range(60):
+        found = model.fit(X, y).solution_
+        assert found.passes == len(found.history) == 1 or found.converged
+        zero = zero or found.gap / found.relative_gap
+        values.append(found.objective)
+        if found.converged:
+            break
+    assert values[0] < zero
+    assert values[-1] <= best + 1e-3 * zero
+
+
+def test_a_single_pass_is_told_where_it_ends():
+    X, y = blobs()
+    told = []
+    model = SoftmaxRegression(max_iter=1, solver="lbfgs", callbacks=[told.append])
+    with pytest.warns(NotConverged, match="max_iter of 1 passes reached"):
+        model.fit(X, y)
+    (progress,) = told
+    assert (progress.passes, progress.last) == (1, True)
+    assert model.solution_.objective <= progress.objective < len(y) * np.log(5)
+    with pytest.warns(NotConverged, match="time_limit"):  # no time, no step
+        model.set_params(time_limit=0.0, callbacks=None).fit(X, y)
+    assert not model.coef_.any()
