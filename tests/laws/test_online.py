@@ -1,5 +1,7 @@
 """Online learners against slow, obvious twins; the identities of the notes; the mistake bound."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
