@@ -470,6 +470,13 @@ class Point:
         self._gradient: Floats | None = None
         self._gap: float | None = None
 
+    @classmethod
+    def valued(cls, objective: Objective, w: Floats, value: float) -> Point:
+        """A point whose value is known, where no pass is worth its gradient; nobody may ask for that."""
+        point = cls(objective, w, Stamp(w), 0.0, np.zeros(0))
+        point.value, point.loss = value, value - point.value
+        return point
+
     @property
     def data_gradient(self) -> Floats:
         """∇ loss at w."""

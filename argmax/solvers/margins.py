@@ -24,7 +24,7 @@ from typing import Any, final
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..objective import Objective
+from ..objective import Objective, Point
 from ..records import Floats, Solution
 from . import faces
 from .margin_rows import SHARE, DualRows, pieces
@@ -100,7 +100,7 @@ def climb(
     if objective.small and not report.status:
         faces.finish(ascent, LAST_DIGIT * max(objective.zero, 1e-300), report)
         dual, gap = ascent.look()
-    point = objective.at(ascent.w())
+    point = Point.valued(objective, ascent.w(), dual + gap)
     point.prove(dual)
     return report.solution(objective, point, name, state=ascent.state())
 
@@ -221,7 +221,10 @@ class Climb:
         return w
 
     def state(self) -> dict[str, Any]:
-        return {"mu": self.data.alpha / self.data.c[:, None]}
+        """α / c, in the memory of α: the variables are of no use afterwards."""
+        self.data.settle()
+        self.data.alpha /= self.data.c[:, None]
+        return {"mu": self.data.alpha}
 
     def values(self) -> Values:
         """For a snapshot: copies, because sweeps work in place."""
