@@ -39,8 +39,9 @@ DUAL_LIMIT = 10.0
 NEWTON_WEIGHTS = 300
 """Weights up to which the full Hessian is cheaper than anything clever, on small problems."""
 
-FEW_SWEEPS = 10
-"""Sweeps of the dual that cost no more than another solver's whole fit is worth."""
+FEW_SWEEPS, SOON = 10, 0.02
+"""Sweeps of the dual that are always worth a try: about so many, and as many more for each unit of
+C · mean ‖x‖², is what it takes. An interior-point fit of so many seconds is not worth the risk of that."""
 
 MANY = 300
 """Passes after which a fit that does not end soon is handed on in any case."""
@@ -133,8 +134,12 @@ class Auto(Solver):
             return Dual(
                 seed=self.seed
             ), "the hard margin is the limit of soft ones, and theirs a dual"
-        interior = seconds_of_solver("interior_point", objective)
-        if interior <= FEW_SWEEPS * seconds_of_pass("dual", objective):
+        interior, sweep = (
+            seconds_of_solver("interior_point", objective),
+            seconds_of_pass("dual", objective),
+        )
+        soon = min((1.0 + spread) * FEW_SWEEPS * sweep, SOON)
+        if interior <= max(FEW_SWEEPS * sweep, soon):
             return (
                 InteriorPoint(),
                 f"{text}, and {weights} weights: few interior points lead to the end",

@@ -26,7 +26,7 @@ from .report import Report
 if TYPE_CHECKING:
     from .margins import Climb
 
-__all__ = ["SWEEPS", "finish", "polished", "solve", "sparse"]
+__all__ = ["due", "finish", "polished", "solve", "sparse"]
 
 FADING = 1e-5
 """Shares below this are taken for zero when another solver hands them on."""
@@ -35,13 +35,27 @@ ROUNDS = 60
 """Solves at most for the last digits."""
 
 SWEEPS = 8
-"""Sweeps between two solves."""
+"""Sweeps between two solves at the end."""
+
+LATE = 64
+"""Sweeps before the first solve, which costs as much as tens of them; then as many again, and so on."""
 
 WALK = 30
 """Faces in one solve at most."""
 
 LARGEST = 400
 """Variables in a solve at most: a third power of them is its price."""
+
+
+def due(sweeps: int) -> bool:
+    """Whether a solve is due after so many sweeps.
+
+    >>> from argmax.solvers.faces import due
+    >>> [sweeps for sweeps in range(1, 300) if due(sweeps)]
+    [64, 128, 256]
+    """
+    times, rest = divmod(sweeps, LATE)
+    return times > 0 and rest == 0 and times & (times - 1) == 0
 
 
 def finish(climb: Climb, target: float, report: Report) -> None:

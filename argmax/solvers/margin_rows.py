@@ -97,7 +97,8 @@ class DualRows:
         from ..kernels import margins
 
         # Where a table is small against the rows; else filling and adding it would take longer.
-        parts = pieces(len(self.c), min(PARTS, self.rows.entries // (4 * climb.exact.size)))
+        size = max(4 * climb.exact.size, FEW)
+        parts = pieces(len(self.c), min(PARTS, self.rows.entries // size))
         tables = [climb.exact, *(np.zeros_like(climb.exact) for _ in parts[1:])]
 
         def add(i: int) -> None:
@@ -200,6 +201,10 @@ class DualRows:
     def restore(self, kept: Values) -> None:
         for name, array in kept.items():
             getattr(self, name)[:] = array
+
+
+FEW = 2**14
+"""Entries that are not worth a table of their own, however small that is."""
 
 
 def _prices(truth: Truth, k: int) -> tuple[Floats, Ints]:

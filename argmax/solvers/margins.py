@@ -76,7 +76,7 @@ def climb(
     while True:
         estimate = ascent.sweep(report)
         if objective.small:
-            if ascent.rounds % faces.SWEEPS == 0:
+            if faces.due(ascent.rounds):
                 faces.solve(ascent)
         elif estimate <= NEAR * wanted:
             ascent.average()

@@ -31,9 +31,8 @@ __all__ = ["Newton"]
 DIGITS = float(np.finfo(float).eps) ** 0.5
 """Condition of a Hessian whose factor has lost half of its digits."""
 
-NEARLY, SQUARED = 1e-12, 1e-8
-"""Share of F(0) that the last step of a small problem promises at most: convergence is quadratic. The second
-one where steps have shown that."""
+NEARLY = 1e-12
+"""Share of F(0) that the last step of a small problem promises at most: convergence is quadratic."""
 
 
 PATIENCE = 3
@@ -71,14 +70,12 @@ class Newton(Solver):
         objective, point, kept = begin(self, objective, start, report, state)
         scale, best = max(abs(objective.zero), 1e-300), kept.get("best", np.inf)
         promised, stuck = kept.get("promised", np.inf), kept.get("stuck", 0)
-        quadratic = bool(kept.get("quadratic", False))
         system = _System(objective, bool(kept.get("turned", False)))
         while not report.reached(
             point,
             best=best,
             promised=promised,
             stuck=stuck,
-            quadratic=quadratic,
             turned=system.turned,
         ):
             if report.certified(point) and not objective.small:
@@ -90,7 +87,7 @@ class Newton(Solver):
             stuck = stuck + 1 if size >= 0.5 * best else 0
             if size <= 1e-14 * scale or (report.promising(point) and stuck > PATIENCE):
                 break
-            if promised <= NEARLY * scale or (promised <= SQUARED * scale and quadratic):
+            if promised <= NEARLY * scale:
                 break  # that step has squared what it promised, as far as rounding lets it
             best = min(best, size)
             # The last steps of a small problem square the gradient, which then proves enough by itself.
@@ -102,8 +99,6 @@ class Newton(Solver):
                 continue
             if step.point is None:
                 break
-            # Near the end each step promises the square of what the one before did.
-            quadratic = step.decrement <= scale * (promised / scale) ** 1.5
             point, promised = step.point, step.decrement
         if objective.small and objective.foresees and not report.promising(point):
             point.foresee(system.direction(point))

@@ -205,7 +205,7 @@ def test_a_pass_of_order_2_is_the_same_in_small_pieces(monkeypatch):
         F = case("order 2", precise=False)
         w = np.random.default_rng(6).standard_normal(F.size)
         walk = Walk(F.shards[0], F.problem, w)
-        pieces = walk._pieces(walk.visits)
+        pieces = walk.pieces(walk.visits)
         loss = walk.descend(walk.visits, 0.1, 0.01)
         found.append((F.at(w).value, F.at(w).gradient, loss, walk.flat()))
         assert len(pieces) == (1 if work > 1.0 else len(walk.visits))
