@@ -185,7 +185,7 @@ class MulticlassSVM(Classifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = MulticlassSVM().fit(X, y)
     >>> round(model.score(X, y), 2), model.solution_.solver, model.solution_.relative_gap < 1e-4
-    (0.98, 'smoothing', True)
+    (0.98, 'interior_point', True)
     """
 
     penalty = "l2"
