@@ -27,6 +27,8 @@ with compiling.preparing():
 
 compiling.listen()
 
+from .parts import Whole
+
 __all__ = ["cache_folder", "inner_kernel", "kernel"]
 
 
@@ -126,12 +128,19 @@ def inner_kernel(function):
 def _compiled(function, **options):
     # Nobody takes the address of a kernel, so none is wrapped for that.
     common = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
-    dispatcher = njit(**common, no_cfunc_wrapper=True, **options)(function)
+    common |= {"no_cfunc_wrapper": True, **options}
+    dispatcher = njit(pipeline_class=Whole, **common)(function)
     if not hasattr(dispatcher, "py_func"):  # under NUMBA_DISABLE_JIT
         return dispatcher
     if _FOLDER is not None:
         dispatcher._cache = _Cache(dispatcher.py_func)
-    dispatcher.get_call_template = _for_any_number(dispatcher.get_call_template)
+    # What other kernels call: only Python needs a wrapper, and the cache holds wholes.
+    part = njit(no_cpython_wrapper=True, **common)(function)
+    dispatcher.get_call_template = _for_any_number(part.get_call_template)
+    dispatcher.get_overload, dispatcher.get_compile_result = (
+        part.get_overload,
+        part.get_compile_result,
+    )
     return dispatcher
 
 
@@ -140,11 +149,16 @@ def _for_any_number(get_call_template):
 
     A counter that begins with 0 is the literal 0 until Numba has seen that it counts: kernels called with it
     would be compiled twice, the first time in vain, and with them all that they call: a quarter of what a
-    first dense fit compiled.
+    first dense fit compiled. And a number read from 32-bit indices goes where one of 64 bits goes.
     """
 
     def asked(args, kws):
-        plain = {name: types.unliteral(kind) for name, kind in kws.items()}
-        return get_call_template(tuple(types.unliteral(kind) for kind in args), plain)
+        plain = {name: _plain(kind) for name, kind in kws.items()}
+        return get_call_template(tuple(_plain(kind) for kind in args), plain)
 
     return asked
+
+
+def _plain(kind):
+    kind = types.unliteral(kind)
+    return types.int64 if kind in types.signed_domain else kind

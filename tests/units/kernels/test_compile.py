@@ -3,7 +3,10 @@
 import os
 import stat
 
+import numpy as np
 import pytest
+from numba import config
+from numba.core.event import Listener, install_listener
 
 from argmax import kernels
 from argmax.kernels import compile as compiler
@@ -19,23 +22,39 @@ def test_the_folder_is_made_private_and_named_by_sources_and_versions(tmp_path, 
     assert list(folder.iterdir()) == []
 
 
-@compiler.inner_kernel
-def _next(at):
-    return at + 1
+needs_compiler = pytest.mark.skipif(config.DISABLE_JIT, reason="needs the compiler")
 
 
-@compiler.kernel
-def _count(last):
-    at = 0
-    while at < last:
-        at = _next(at)
-    return at
+class _Compiled(Listener):
+    """Names of the functions that are compiled meanwhile."""
+
+    def __init__(self):
+        self.names = []
+
+    def on_start(self, event):
+        self.names.append(event.data["dispatcher"].py_func.__name__)
+
+    def on_end(self, event):
+        pass
 
 
-def test_a_kernel_called_with_a_counter_is_compiled_once():
+@needs_compiler
+@pytest.mark.parametrize("last", [5, np.int32(5)], ids=["64 bits", "32 bits"])
+def test_a_kernel_called_with_a_counter_is_compiled_once(last, monkeypatch):
     """Numba takes a counter for the literal that it begins with, until it has seen the loop."""
-    assert _count(5) == 5
-    assert [str(kinds) for kinds in getattr(_next, "signatures", ["(int64,)"])] == ["(int64,)"]
+    monkeypatch.setattr(compiler, "_FOLDER", None)
+    start = compiler.inner_kernel(lambda at: at + 0)
+
+    @compiler.kernel
+    def count(last):
+        at = 0
+        while at < start(last):
+            at = start(at) + 1
+        return at
+
+    with install_listener("numba:compile", _Compiled()) as compiled:
+        assert count(last) == 5
+    assert compiled.names == ["count", "<lambda>"]
 
 
 def test_another_version_means_another_folder(monkeypatch):

@@ -1,0 +1,94 @@
+"""How a kernel is compiled with all that it calls: what Python calls is optimised, whole, and nothing else.
+
+Numba makes machine code of every function that a kernel calls, for itself; once more within the kernel that
+calls it; and once more in the kernel that calls that one. Here what is called is a part: it is translated, and
+no more. The kernel that Python calls is the whole: it is optimised once, with all its parts in it.
+
+What a kernel calls of Numba itself (how an array is made, the smaller of two numbers) is a part too. It remains
+what it was to functions of others: they also optimise all that they hold.
+"""
+
+import gc
+from contextlib import contextmanager
+
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.runtime import rtsys
+
+__all__ = ["Whole"]
+
+
+class Whole(Compiler):
+    """Numba's compiler, for a kernel that Python calls."""
+
+    def compile_extra(self, func):
+        context = self.state.targetctx
+        rtsys.initialize(context)  # Numba's own memory management is machine code, and no part
+        self.state.library = JITCodeLibrary(context.codegen(), func.__qualname__)
+        self.state.library.enable_object_caching()
+        with _parts(context.codegen()), _no_garbage():
+            return super().compile_extra(func)
+
+
+@contextmanager
+def _parts(codegen):
+    """Whatever is compiled meanwhile becomes a part. Numba's lock keeps other threads from compiling."""
+    usual, codegen._library_class = codegen._library_class, _Part
+    try:
+        yield
+    finally:
+        codegen._library_class = usual
+
+
+@contextmanager
+def _no_garbage():
+    """The collector rests: it would go through all that a compiler remembers, for a sixth of the time."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+class _Part(JITCodeLibrary):
+    """Functions that are translated, and wait for a whole."""
+
+    def finalize(self):
+        # With what it calls, for a whole asks only those that it calls itself.
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def _optimize_functions(self, ll_module):
+        ll_module.data_layout = self._codegen._data_layout
+
+    def get_pointer_to_function(self, name):
+        """0 for what Python does not call, as in Numba; a few functions of its own can be called either way."""
+        self._ensure_finalized()
+        if all(function.name != name for function in self.get_defined_functions()):
+            return 0
+        self._machine_code = JITCodeLibrary(self._codegen, self.name)
+        self._machine_code.add_llvm_module(self._final_module.clone())
+        return self._machine_code.get_pointer_to_function(name)
+
+    @property
+    def codegen(self):
+        return _Addresses(self._codegen)
+
+
+class _Addresses:
+    """Numba's generator of code, which is asked to write into what it has made: parts are not in memory."""
+
+    def __init__(self, codegen):
+        self._codegen = codegen
+
+    def __getattr__(self, name):
+        return getattr(self._codegen, name)
+
+    def set_env(self, name, env):
+        if self._codegen._engine.is_symbol_defined(name):
+            self._codegen.set_env(name, env)
