@@ -143,7 +143,8 @@ def relax(
         value = _score(first, last, there, edges, which, tables, node, found)
         if value > state[0]:
             state[0] = value
-            labels[first:last] = found[first:last]
+            for v in range(first, last):
+                labels[v] = found[v]
         slack = tol * (1.0 + abs(state[1]))
         if state[1] - state[0] <= slack or before - state[1] <= 1e-3 * slack:
             return True

@@ -126,5 +126,6 @@ def _others(g, top, band, near, room, chosen):
             count += g[near[j]] > top - band
     if count > room:
         return -1
-    chosen[:count] = near[:count]
+    for j in range(count):
+        chosen[j] = near[j]
     return count

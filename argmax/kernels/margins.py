@@ -27,6 +27,7 @@ import numpy as np
 from .compile import inner_kernel, kernel
 from .label_lists import enlist, expire
 from .simd import get, prefetch, put
+from .sorting import ENDS, sort
 from .sparse_rows import LINE, gather, scatter, send_for
 
 __all__ = ["accumulate", "look", "visit"]
@@ -37,18 +38,18 @@ LANES = 16  # labels that are moved together as fast as one by itself
 
 
 @kernel
-def _share_out(b, K, c, before, y, corners, new):
+def _share_out(b, K, c, before, y, corners, ends, new):
     """new_k = min(max(b_k − T, 0), c) for k ≠ y, where T = Σ new − before; new_y = −Σ new.
 
     From above, label k leaves 0 at the corner T = b_k and is held at c from T = b_k − c on. ``corners`` (K,)
-    is memory for b, sorted: those from ``first`` on have left 0, those from ``full`` on are held.
+    is memory for b, sorted (with ``ends``): those from ``first`` on have left 0, those from ``full`` on are held.
     """
     m = 0
     for k in range(K):
         if k != y:
             corners[m] = b[k]
             m += 1
-    corners[:m].sort()
+    sort(corners, m, ends)
     first, full, inside = m, m, 0.0
     while True:
         T = ((m - full) * c + inside - before) / (1.0 + full - first)
@@ -145,10 +146,10 @@ def _to_simplex(b, K, theta, c, scale, alpha, place, moved, change):
 
 
 @kernel
-def _to_box(b, K, c, y, scale, alpha, corners, new, moved, change):
+def _to_box(b, K, c, y, scale, alpha, corners, ends, new, moved, change):
     """The step of Weston–Watkins; otherwise as ``_to_simplex``."""
     count = 0
-    _share_out(b, K, c, -alpha[y], y, corners, new)
+    _share_out(b, K, c, -alpha[y], y, corners, ends, new)
     for k in range(K):
         if new[k] != alpha[k]:
             moved[count], change[count] = k, scale * (alpha[k] - new[k])
@@ -228,7 +229,8 @@ def visit(
     K, P, flat, room = alpha.shape[1], W.shape[1], W.ravel(), lists.shape[1]
     base = (len(W) - 1) * P
     row, g, b, new = np.zeros(P, W.dtype), np.empty(K), np.empty(K), np.empty(K)
-    mass, change, corners = np.empty(K), np.empty(K, W.dtype), np.empty(K)
+    mass, change = np.empty(K), np.empty(K, W.dtype)
+    corners, ends = np.empty(K), np.empty(ENDS, np.int64)
     nothing = np.zeros(1, W.dtype)  # a zero of the same kind: a literal would be float64
     place, moved, some = np.empty(K, np.int64), np.empty(K, np.int64), np.arange(K)
     # No views inside the loop: each would be counted as one more user of its array, which takes time.
@@ -293,7 +295,7 @@ def visit(
         count = 0
         if gaps[i] > 0.0:
             if sum_of_hinges:
-                count = _to_box(b, m, weight, label, scale, mass, corners, new, moved, change)
+                count = _to_box(b, m, weight, label, scale, mass, corners, ends, new, moved, change)
             else:
                 theta = max(best_b - weight, (sum_b - weight) / max(support, 1))
                 count = _to_simplex(b, m, theta, weight, scale, mass, place, moved, change)
