@@ -42,7 +42,8 @@ def _share_out(b, K, c, before, y, corners, ends, new):
     """new_k = min(max(b_k − T, 0), c) for k ≠ y, where T = Σ new − before; new_y = −Σ new.
 
     From above, label k leaves 0 at the corner T = b_k and is held at c from T = b_k − c on. ``corners`` (K,)
-    is memory for b, sorted (with ``ends``): those from ``first`` on have left 0, those from ``full`` on are held.
+    is memory for b, sorted (by ``sorting``): those from ``first`` on have left 0, those from ``full`` on are
+    held.
     """
     m = 0
     for k in range(K):

@@ -1,11 +1,11 @@
 """How a kernel is compiled with all that it calls: what Python calls is optimised, whole, and nothing else.
 
 Numba makes machine code of every function that a kernel calls, for itself; once more within the kernel that
-calls it; and once more in the kernel that calls that one. Here what is called is a part: it is translated, and
-no more. The kernel that Python calls is the whole: it is optimised once, with all its parts in it.
+calls it; and once more in the kernel that calls that one. Here what is called is a part: it is translated to
+LLVM's language, and no more. The kernel that Python calls is the whole: it is optimised, with all its parts.
 
-What a kernel calls of Numba itself (how an array is made, the smaller of two numbers) is a part too. It remains
-what it was to functions of others: they also optimise all that they hold.
+What a kernel calls of Numba itself (how an array is made, the smaller of two numbers) is a part too. Functions
+that are not ours can use it as before, for they also optimise all that they hold.
 """
 
 import gc
@@ -67,7 +67,7 @@ class _Part(JITCodeLibrary):
         ll_module.data_layout = self._codegen._data_layout
 
     def get_pointer_to_function(self, name):
-        """0 for what Python does not call, as in Numba; a few functions of its own can be called either way."""
+        """0 for what only kernels call, as in Numba; what Python can call, too, gets its machine code here."""
         self._ensure_finalized()
         if all(function.name != name for function in self.get_defined_functions()):
             return 0

@@ -91,7 +91,7 @@ def test_what_kernels_use_of_numba_serves_functions_of_others():
 
 
 def test_a_function_of_somebody_else_that_a_kernel_calls_can_be_called_by_python():
-    """Compiled for the kernel it is a part, but its wrapper for Python needs machine code, and is given it."""
+    """For the kernel it is a part, but its wrapper for Python needs machine code, and is given it."""
 
     @njit
     def theirs(x):
