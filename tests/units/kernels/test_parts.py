@@ -8,6 +8,7 @@ from numba import config, njit
 from numba.core.codegen import CPUCodeLibrary
 from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
 
 from argmax.kernels import compile as compiler
 
@@ -23,6 +24,7 @@ def nothing_kept(monkeypatch):
 def optimised(monkeypatch):
     """Names of the modules that are optimised meanwhile."""
     names, usual = [], CPUCodeLibrary._optimize_final_module
+    rtsys.initialize(cpu_target.target_context)  # Numba's own memory management, once in a process
 
     def noted(library):
         names.append(library.name.rpartition(".")[2])
