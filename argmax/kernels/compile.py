@@ -25,9 +25,9 @@ with compiling.preparing():
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
     from numba.core.runtime import rtsys
 
-compiling.listen()
+    from .parts import Whole
 
-from .parts import Whole
+compiling.listen()
 
 __all__ = ["cache_folder", "inner_kernel", "kernel"]
 

@@ -9,6 +9,7 @@ serves functions that are not ours as before, for they also optimise all that th
 """
 
 import gc
+import os
 from contextlib import contextmanager
 
 from llvmlite import binding as llvm
@@ -44,13 +45,29 @@ def _parts(codegen):
 @contextmanager
 def _no_garbage():
     """The collector rests: it would go through all that a compiler remembers, for a sixth of the time."""
+    global _rests
     collects = gc.isenabled()
     gc.disable()
+    _rests = collects
     try:
         yield
     finally:
+        _rests = False
         if collects:
             gc.enable()
+
+
+_rests = False
+
+
+def _after_fork():
+    """A thread that was compiling is not in the child, and cannot wake the collector there."""
+    if _rests:
+        gc.enable()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """What Python calls is optimised whole; what kernels call is a part of it."""
 
 import gc
+import os
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 
 from argmax.kernels import compile as compiler
+from argmax.kernels import parts
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="needs the compiler")
 
@@ -109,6 +111,16 @@ def test_a_function_of_somebody_else_that_a_kernel_calls_can_be_called_by_python
     assert theirs(3.0).tolist() == [3.0, 3.0]
     with pytest.raises(ValueError, match="negative"):
         theirs(-1.0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_that_is_forked_meanwhile_collects_garbage():
+    with parts._no_garbage():
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if gc.isenabled() else 1)
+        assert not gc.isenabled()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 @pytest.mark.parametrize("collects", [True, False])
