@@ -25,7 +25,7 @@ with compiling.preparing():
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
     from numba.core.runtime import rtsys
 
-    from .parts import Whole
+    from .parts import whole
 
 compiling.listen()
 
@@ -129,7 +129,7 @@ def _compiled(function, **options):
     # Nobody takes the address of a kernel, so none is wrapped for that.
     common = {"nogil": True, "fastmath": {"contract"}, "error_model": "numpy"}
     common |= {"no_cfunc_wrapper": True, **options}
-    dispatcher = njit(pipeline_class=Whole, **common)(function)
+    dispatcher = njit(pipeline_class=whole(), **common)(function)
     if not hasattr(dispatcher, "py_func"):  # under NUMBA_DISABLE_JIT
         return dispatcher
     if _FOLDER is not None:

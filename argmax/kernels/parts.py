@@ -12,12 +12,22 @@ import gc
 import os
 from contextlib import contextmanager
 
+import numba
 from llvmlite import binding as llvm
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.runtime import rtsys
 
-__all__ = ["Whole"]
+__all__ = ["Whole", "whole"]
+
+TESTED = (0, 61), (0, 68)
+"""Versions of Numba, first and last, whose private names have been tried here."""
+
+
+def whole():
+    """The compiler for kernels: ``Whole``, or in a version of Numba that nobody has tried, its own."""
+    version = tuple(int(part) for part in numba.__version__.split(".")[:2])
+    return Whole if TESTED[0] <= version <= TESTED[1] else Compiler
 
 
 class Whole(Compiler):
@@ -93,7 +103,8 @@ class _Part(JITCodeLibrary):
     def finalize(self):
         # With what it calls, for a whole asks only those that it calls itself.
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            if hasattr(library, "_reload_init"):  # newer Numbas have it
+                self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
         self._finalized = True
