@@ -31,13 +31,15 @@ _SHARED = """
     fit_intercept : bool
     class_weight : dict, "balanced" or None
         Multiplies the weights of the rows of each class.
-    solver : "auto", "dual", "lbfgs", "newton", "newton_cg", "proximal", "smoothing", "sgd", or a Solver
+    solver : str or Solver
+        "auto", "dual", "interior_point", "lbfgs", "newton", "newton_cg", "newton_l1", "proximal", "smoothing"
+        or "sgd"; "auto" watches the fit, and hands its point on where another solver will end sooner.
         All reach the same optimum ("sgd" its neighbourhood); ``solution_.solver`` says which one ran.
     tol : float, default 1e-4
         Stop when the objective is provably within tol · F(0) of its minimum, whatever the start.
     max_iter : int, default 1000
         Passes over the data (sweeps, for "dual"). Most solvers begin with a look at where they start, which
-        counts as a pass; a single pass is one that moves.
+        counts as a pass; a single pass is one that moves. Each solver that "auto" hands on to has as many.
     time_limit : seconds or None
         Ends the fit with the best weights so far. Seconds in which kernels are compiled do not count.
     warm_start : bool
