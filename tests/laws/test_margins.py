@@ -23,7 +23,7 @@ from argmax.solvers.margins import Climb
 from tests.laws import problems
 from tests.naive import box_step, simplex_step
 
-SOLVERS = ("dual", "smoothing", "auto")
+SOLVERS = ("dual", "smoothing", "interior_point", "auto")
 both_hinges = pytest.mark.parametrize("loss", ["hinge", "weston_watkins"])
 
 
