@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: demo test check bench docs clean help
+.PHONY: demo test check check-mutations bench docs clean help
 
 demo: $(VENV)/.stamp-base  ## the main job on data that the library carries
 	$(BIN)/argmax demo $(ARGS)
@@ -24,6 +24,9 @@ check: $(VENV)/.stamp-dev  ## formatting, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+check-mutations: $(VENV)/.stamp-dev  ## small mistakes in a copy of the source, and which of them no test notices
+	$(BIN)/python -m tests.mutations $(ARGS)
 
 bench: $(VENV)/.stamp-bench  ## every speed figure, as a ratio to a peer measured in the same run
 	$(BIN)/python -m benchmarks $(ARGS)
@@ -38,7 +41,7 @@ clean:  ## remove the virtual environment and everything built
 	find argmax benchmarks docs examples tests -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # A stamp stands for "this extra is installed"; it is older than pyproject.toml when it is not.
 
