@@ -8,4 +8,17 @@ from __future__ import annotations
 
 __all__ = ["EQUIVALENT"]
 
-EQUIVALENT: dict[tuple[str, str, str], str] = {}
+SENSITIVITY = "argmax/decisions/sensitivity.py"
+
+EQUIVALENT: dict[tuple[str, str, str], str] = {
+    (
+        SENSITIVITY,
+        "given = 1.0 - np.eye(len(names)) if cost is None else cost",
+        "given = 2.0 - np.eye(len(names)) if cost is None else cost",
+    ): "Costs that are all higher by one change no decision.",
+    (
+        SENSITIVITY,
+        "taken = (table @ costs).argmin(axis=1)",
+        'taken = __import__("last_of_equals").argmin(((table @ costs)), axis=1)',
+    ): "Where two actions cost the same, the distance to the other is 0, whichever is taken.",
+}

@@ -4,9 +4,9 @@
     python -m tests.mutations --count 1000 --list         the mutants alone; nothing is run
     python -m tests.mutations --only shift/monitor --count 1000
 
-All work is done on a copy of the package and its tests in a temporary folder. Of the files of tests that
-are concerned by a module (``concern.py``), those are run that fit into ``--budget`` seconds, measured without
-a mistake; more distant ones, in as many seconds, where the near ones notice nothing. A mutant is noticed if
+All work is done on a copy of the package and its tests in a temporary folder. The tests that are concerned by
+a module (``concern.py``) are run: all near files, but for those that take more than ``--budget`` seconds
+without a mistake; and where these notice nothing, far files for about as many seconds. A mutant is noticed if
 they fail, or if they take more than four times as long and ten seconds more.
 Kernels are left out: to compile one takes longer than to test it, and the laws hold each to a slow twin.
 """
@@ -92,14 +92,17 @@ class Copy:
         return cls(folder, budget, say)
 
     def tests(self, path: str, *, far: bool) -> list[str]:
-        """The concerned files that pass without a mistake and fit into the budget, the closest first."""
+        """The concerned files that pass without a mistake, the closest first: all near ones that fit into
+        the budget one by one, and so many far ones as fit into it together.
+        """
         if (path, far) not in self._tests:
             left, kept = self.budget, []
             for file in concerned(self.folder, path)[far]:
-                seconds = self._measured(file)
-                if seconds is not None and seconds <= left:
+                if left <= 0.0:
+                    break
+                if (seconds := self._measured(file)) is not None:
                     kept.append(file)
-                    left -= seconds
+                    left -= seconds * far
             self._tests[path, far] = kept
         return self._tests[path, far]
 
@@ -145,8 +148,11 @@ class Copy:
         own = {"PYTHONPATH": str(self.folder), "ARGMAX_DATA": data}
         if not write:
             own["PYTHONDONTWRITEBYTECODE"] = "1"
+        # A module with examples is imported after its package, whose names it must not replace.
+        packages = [".".join(Path(file).parts[:-1]) for file in files if file.startswith("argmax/")]
+        plugins = [f"-p{name}" for name in ("no:cacheprovider", *packages)]
         process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *files],
+            [sys.executable, "-m", "pytest", "-x", "-q", *plugins, *files],
             cwd=self.folder,
             env=os.environ | own,
             stdout=subprocess.DEVNULL,
@@ -220,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help=f"areas or modules, such as metrics or metrics/scores ({', '.join(AREAS)})",
     )  # fmt: skip
     parser.add_argument(
-        "--budget", type=float, default=30.0, help="seconds of tests for a mutant, near and far (30 each)"
+        "--budget", type=float, default=30.0, help="seconds of a near file, and of all far files together (30)"
     )
     parser.add_argument("--list", action="store_true", help="show the sample and run nothing")
     given = parser.parse_args(arguments)
@@ -229,6 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             before, after = mutant.lines((ROOT / mutant.path).read_text(encoding="utf-8"))
             print(f"{mutant.path}:{mutant.line}\n      - {before}\n      + {after}")
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # no test and no folder is left behind
     found = run(
         ROOT, given.only, given.count, given.seed, given.budget, lambda line: print(line, flush=True)
     )

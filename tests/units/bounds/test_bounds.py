@@ -116,6 +116,12 @@ def test_rademacher():
     assert found.value == pytest.approx(0.3 + 3 * math.sqrt(math.log(20) / 100))
 
 
+@pytest.mark.parametrize("norm", [0.0, 0.5, 3.0])
+def test_the_complexity_of_a_ball_grows_with_its_radius(norm):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    assert bounds.ball_complexity(X, norm) == pytest.approx(norm * bounds.ball_complexity(X))
+
+
 def test_complexities_bound_the_real_ones():
     """E sup over ‖w‖ ≤ Λ of (2/n) Σ σ_i ⟨w, x_i⟩ = (2Λ/n) E ‖Σ σ_i x_i‖; and of thresholds on a line."""
     rng = np.random.default_rng(0)

@@ -26,6 +26,12 @@ def test_the_action_is_the_one_of_the_least_expected_cost(actions):
         assert (risk, second) == pytest.approx(tuple(sorted(risks)[:2]))
 
 
+@pytest.mark.parametrize("actions", [1, 4, 7])
+def test_costs_are_expected_of_any_number_of_actions(actions):
+    cost = np.random.default_rng(1).normal(size=(4, actions))
+    assert decisions.expected_costs(table(), cost) == pytest.approx(table() @ cost)
+
+
 def test_a_function_is_a_table():
     p = table()
     by_function = decisions.decide(p, lambda truth, action: (truth - action) ** 2, [1, 2, 4, 8])
@@ -91,6 +97,12 @@ def test_the_threshold_is_the_lowest_that_keeps_the_promise():
     strict = decisions.threshold_for_precision(right, sure, 0.8)
     assert strict.value >= found.value
     assert decisions.threshold_for_precision(~right, sure, 1.0).value is None
+
+
+def test_where_every_answer_is_right_the_threshold_is_the_least_confidence():
+    sure = [0.9, 0.5, 0.7]
+    found = decisions.threshold_for_precision([True] * 3, sure, 0.9, level=None)
+    assert (found.value, found.precision.value, found.answered.value) == (0.5, 1.0, 1.0)
 
 
 @pytest.mark.parametrize("actions", [2, 3, 5])
@@ -176,9 +188,12 @@ def test_sequences_are_decoded_by_enumeration():
         (lambda p: decisions.decide(p, np.ones((3, 4))), "a row for each of the 4 classes"),
         (lambda p: decisions.decide(p, actions=["a"]), "actions need a cost"),
         (lambda p: decisions.decide(p, np.full((4, 4), np.inf)), "cost must be finite"),
+        (lambda p: decisions.decide(p, np.diag([1, 1, 1, np.inf])), "cost must be finite"),
         (lambda p: decisions.decide(2 * p), "sum to 1"),
         (lambda p: decisions.top_k(p, 9), "k must be at most the 4 classes"),
         (lambda p: decisions.cost_bounded_sets(p, 0.1, [1, 2]), "miss must be 4 costs"),
+        (lambda p: decisions.cost_bounded_sets(p, 0.1, [1, 2, 3, -1]), "miss must be 4 costs"),
+        (lambda p: decisions.cost_bounded_sets(p, 0.1, [1, 2, 3, np.inf]), "miss must be 4 costs"),
         (lambda p: decisions.cost_curve([0] * 30, p, range(4), label=9), "label must be one"),
         (lambda p: decisions.decode([p], np.eye(3), [0, 1, 2]), "a column for each of the 3"),
     ],

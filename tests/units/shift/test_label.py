@@ -1,5 +1,7 @@
 """Label shift from scores: estimates, intervals, tests and adapters."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -89,9 +91,21 @@ def test_the_gate_has_its_size_and_sees_what_priors_do_not_explain():
     assert np.mean(seen) >= 0.9
 
 
+def test_the_gate_needs_four_validation_rows():
+    p, q = np.tile([[0.9, 0.1], [0.1, 0.9]], (2, 1)), np.full((20, 2), 0.5)
+    few = label_shift_test(p[:3], np.array([0, 1, 0]), q)
+    assert (few.size, few.p_value) == (0.0, 1.0)
+    assert label_shift_test(p, np.array([0, 1, 0, 1]), q).size > 0.0
+
+
 def softmax(scores):
     p = np.exp(scores - scores.max(axis=1, keepdims=True))
     return p / p.sum(axis=1, keepdims=True)
+
+
+def test_adapting_is_advised_from_four_target_rows_a_class_on(found):
+    assert dataclasses.replace(found, rows=(800, 12)).advised
+    assert not dataclasses.replace(found, rows=(800, 11)).advised
 
 
 # Adapters
