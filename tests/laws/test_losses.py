@@ -1,11 +1,15 @@
 """Every loss: residuals are gradients, values are convex, weights multiply."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import xlogy
 
 from argmax import losses
+from argmax.errors import Unsupported
 from argmax.losses import Log
 from argmax.losses.smoothed import smoothed
 from argmax.records import Scores, Truth
@@ -76,6 +80,25 @@ def test_second_derivatives_are_differences_of_residuals(loss, k):
     assert largest <= bends.bound(k) * truth.weight.sum() * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("loss", [loss for loss in CURVED if loss.foresees], ids=repr)
+@pytest.mark.parametrize("k", [2, 4])
+def test_the_dual_point_of_a_step_is_that_of_the_scores_it_leads_to(loss, k):
+    """To first order in the step; without one, loss + loss* = ⟨residual, scores⟩ (Fenchel and Young)."""
+    rng, h = np.random.default_rng(k), 1e-5
+    space, scores, v = Classes(k), random_scores(rng, k, (1,) * 5), rng.normal(size=(5, k))
+    cost = rng.uniform(0.1, 2.0, (k, k)) if loss.takes_cost else None
+    truth = Truth(rng.integers(0, k, 5), rng.uniform(0.5, 2.0, 5), cost)
+    found = Scores(np.empty((5, k)))
+    dual = loss.dual_point(space, scores, truth, np.zeros((5, k)), found)
+    values, residual = evaluate(loss, space, scores, truth)
+    np.testing.assert_allclose(found.node, residual.node, atol=1e-12)
+    np.testing.assert_allclose(dual.sum(axis=1) + values, (found.node * scores.node).sum(axis=1))
+    loss.dual_point(space, scores, truth, h * v, found)
+    ahead = evaluate(loss, space, Scores(scores.node + h * v), truth)[1].node
+    np.testing.assert_allclose(found.node, ahead, rtol=0.0, atol=20 * h**2)
+    assert np.abs(found.node - residual.node).max() > 1e4 * h**2
+
+
 @pytest.mark.parametrize("loss", SMOOTHED, ids=lambda loss: loss.name)
 @pytest.mark.parametrize("k", [2, 5])
 def test_a_smoothed_hinge_lies_just_above_the_hinge(loss, k):
@@ -96,6 +119,25 @@ def test_a_smoothed_hinge_lies_just_above_the_hinge(loss, k):
     for other in (scores.node, rng.normal(size=(6, k)), np.zeros((6, k))):
         value, _ = evaluate(losses.get(loss.name), Classes(k), Scores(other), truth)
         assert np.vdot(residual.node, other) - value.sum() <= bound + 1e-9
+
+
+@pytest.mark.parametrize("edge", [None, "shared", "each"])
+@pytest.mark.parametrize("scale", [0.0, 0.4, 1.0])
+def test_the_conjugate_on_chains_is_that_of_the_mixture_of_all_paths(edge, scale):
+    """loss*(scale · r) = Σ m log m of m = scale · P(path | x) + (1 − scale) · [path is the truth]."""
+    space, rng = Chain(3), np.random.default_rng(4)
+    scores, own = random_scores(rng, 3, (3,), edge), np.array([2, 0, 1])
+    paths = [np.array(path) for path in itertools.product(range(3), repeat=3)]
+    total = space.logz(scores).value[0]
+    mixture = [
+        scale * np.exp(space.score(scores, path)[0] - total) + (1 - scale) * (path == own).all()
+        for path in paths
+    ]
+    found = Log().conjugate(space, scores, Truth(own, np.array([1.7])), scale)
+    assert found == pytest.approx(1.7 * xlogy(mixture, mixture).sum())
+    several = Truth(own, None, allowed=np.ones((3, 3), bool))
+    with pytest.raises(Unsupported, match="no certificate with several labels"):
+        Log().conjugate(space, scores, several, scale)
 
 
 def test_the_hinge_is_at_least_the_cost_of_the_answer():

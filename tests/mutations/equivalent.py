@@ -12,6 +12,11 @@ SENSITIVITY = "argmax/decisions/sensitivity.py"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (
+        "argmax/bounds/margins.py",
+        "tried = np.append(ordered[(ordered > 0) & (ordered <= reach)], reach or 1.0)",
+        "tried = np.append(ordered[(ordered > 0) & (ordered < reach)], reach or 1.0)",
+    ): "The reach itself is appended anyway.",
+    (
         SENSITIVITY,
         "given = 1.0 - np.eye(len(names)) if cost is None else cost",
         "given = 2.0 - np.eye(len(names)) if cost is None else cost",

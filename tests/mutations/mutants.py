@@ -242,7 +242,9 @@ class _Mutants(ast.NodeVisitor):
         elif all(isinstance(value, ast.Constant) for value in node.args) and all(
             keyword.arg == "axis" for keyword in node.keywords
         ):
-            owner = self.source[start : self._stop(name) - len(name.attr)].rstrip().removesuffix(".")
+            owner = (
+                self.source[start : self._stop(name) - len(name.attr)].rstrip().removesuffix(".")
+            )
             self._add(start, stop, f"{last}({owner}), {given})" if given else f"{last}{owner})")
 
 

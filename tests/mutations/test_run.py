@@ -75,7 +75,9 @@ def test_a_sample_does_not_depend_on_how_many_there_are(project):
     assert tool.chosen(project, paths, 100, seed=4) != every
 
 
-@pytest.mark.parametrize(("name", "says"), [("nothing", "folder or a module"), ("kernels", "kernels")])
+@pytest.mark.parametrize(
+    ("name", "says"), [("nothing", "folder or a module"), ("kernels", "kernels")]
+)
 def test_what_cannot_be_tried_is_refused(project, name, says):
     with pytest.raises(SystemExit, match=says):
         tool.modules(project, [name])

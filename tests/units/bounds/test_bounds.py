@@ -159,6 +159,17 @@ def test_margins_do_not_depend_on_the_scale_of_the_weights():
     assert one.value == pytest.approx(other.value)
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_weights_whose_squares_leave_the_range_have_the_same_bounds(scale):
+    X, y = np.array([[2.0, 1.0], [-1.0, 0.5], [0.5, -3.0]]), [1, 0, 1]
+    one, other = (
+        bounds.perceptron(X, y, coef=[[size, -size]], intercept=[size], classes=[0, 1])
+        for size in (1.0, scale)
+    )
+    assert one.separable
+    assert (other.bound, other.margin) == pytest.approx((one.bound, one.margin))
+
+
 def test_fat_shattering_and_its_conditions():
     n, gamma = 10**6, 0.25
     found = bounds.fat_shattering(np.full(n, 0.3), 1.0, gamma)
@@ -177,6 +188,8 @@ def test_fat_shattering_and_its_conditions():
     assert crossed(np.full(n, 0.2), 1.0, gamma) == (["no row is below the margin"], False)
     assert crossed(np.full(100, 0.3), 1.0, gamma) == (["more than 64 R²/γ² rows"], False)
     assert crossed(np.full(n, 0.3), 1.0, gamma, classes=3) == (["two classes"], False)
+    assert crossed(np.ones(64), 1.0, 1.0) == (["more than 64 R²/γ² rows"], False)
+    assert crossed(np.ones(65), 1.0, 1.0) == ([], True)
     assert math.isnan(bounds.fat_shattering([-0.1, 0.3], 1.0).value)
 
 
@@ -332,6 +345,9 @@ def test_plans_for_rare_mistakes_need_fewer_rows():
         (lambda: bounds.test_set(1, 10, delta=1.0), "delta must be less than 1"),
         (lambda: bounds.margin([], 1.0), "margins must be finite numbers, one a row"),
         (lambda: bounds.pac_bayes(np.ones((3, 2))), "of shape \\(n,\\) without labels"),
+        (lambda: bounds.pac_bayes(np.ones((2, 2))), r"of shape \(n,\) without labels"),
+        (lambda: bounds.pac_bayes([]), r"of shape \(n,\) without labels"),
+        (lambda: bounds.pac_bayes([1.0, np.inf]), "scores must be finite"),
         (lambda: bounds.pac_bayes(np.ones((2, 2)), [0, 5]), "columns of the true classes, 0 to 1"),
         (lambda: bounds.perceptron([[1.0]], [0], coef=[[1.0]], classes=[0, 1], passes=0), "passes must"),
         (lambda: bounds.perceptron(np.ones((0, 1)), [], coef=[[1.0]], classes=[0, 1]), "X has no rows"),
@@ -347,6 +363,12 @@ def test_plans_for_rare_mistakes_need_fewer_rows():
         ),
         (
             lambda: bounds.perceptron([[1.0]], [0], coef=[[1.0]], intercept=[1], classes=[0, 1], bias=0),
+            "bias=0 leaves no room for an intercept",
+        ),
+        (
+            lambda: bounds.perceptron(
+                [[1.0]], [0], coef=[[1.0], [2.0]], intercept=[0, 1], classes=[0, 1], bias=0
+            ),
             "bias=0 leaves no room for an intercept",
         ),
         (
