@@ -4,8 +4,8 @@ A file of tests is concerned by ``argmax/<area>/<module>.py`` if it is
 
 1. the module itself, whose docstrings have examples that run;
 2. named after the module: ``test_<module>.py`` among the laws and the units;
-3. named after the area: in ``tests/units/<area>/``, or called ``test_<area>.py``; first those that speak of a name
-   that the module defines for others;
+3. named after the area: in ``tests/units/<area>/``, or called ``test_<area>.py``; first those that speak of a
+   name that the module defines for others;
 4. another file of laws or units that speaks of the area and of such a name.
 
 The fourth are asked only where the others notice nothing.

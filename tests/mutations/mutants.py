@@ -1,6 +1,7 @@
 """The mutants of a source: each is the source with one small mistake in it.
 
-    comparisons   < and <=, > and >= (loosened), < and > (turned round), == and !=, is and is not, in and not in
+    comparisons   < and <=, > and >= (loosened); < and > (turned round); == and !=, `is` and `is not`;
+                  `in` and `not in`
     arithmetic    + and −, * and /, & and |, also in place; a sign that is lost
     logic         `and` and `or`, a lost `not`, a lost ~, True and False
     numbers       whole numbers one higher, others twice as large (0.5 -> 1.0), 0.0 -> 1.0

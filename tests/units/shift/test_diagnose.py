@@ -1,6 +1,7 @@
 """Tests of a shift, the diagnosis, and the monitor."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from scipy import stats
 from argmax import CRFTagger, SoftmaxRegression, shift
 from argmax.errors import InvalidInput
 from argmax.shift import tests
+from argmax.shift.diagnose import _Worth
 
 MEANS = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 0.0], [-1.0, -1.0, 0.0]])
 
@@ -90,6 +92,19 @@ def test_two_sets_must_fit():
 
 
 # Diagnosis
+
+
+def test_what_a_model_is_worth_is_as_sure_as_both_sets_are_large():
+    """Where the priors are known, the spread is that of two means: σ √(1/n + 1/m)."""
+    rng = np.random.default_rng(3)
+    even = np.array([0.5, 0.5])
+    found = SimpleNamespace(priors=even, draws=np.full((4000, 2), 0.5), source=even)
+    seen, q = rng.random(50), rng.dirichlet([1.0, 1.0], 400)
+    got = _Worth(found, "label", q, None).expected(np.array([0.2, 0.8]), seen, 50)
+    assert got.value == pytest.approx((q @ [0.2, 0.8]).mean())
+    assert (got.high - got.low) / 2 == pytest.approx(
+        1.96 * seen.std() * np.sqrt(1 / 50 + 1 / 400), rel=0.08
+    )
 
 
 def test_no_shift_label_shift_and_another(world):
