@@ -17,6 +17,11 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "tried = np.append(ordered[(ordered > 0) & (ordered < reach)], reach or 1.0)",
     ): "The reach itself is appended anyway.",
     (
+        "argmax/bounds/linear.py",
+        "norm = math.hypot(np.linalg.norm(coef), np.linalg.norm(intercept / bias)) or 1.0",
+        "norm = math.hypot(np.linalg.norm(coef), np.linalg.norm(intercept / bias)) or 2.0",
+    ): "Weights that are all zero are zero, whatever they are divided by.",
+    (
         SENSITIVITY,
         "given = 1.0 - np.eye(len(names)) if cost is None else cost",
         "given = 2.0 - np.eye(len(names)) if cost is None else cost",

@@ -24,6 +24,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -70,10 +71,10 @@ def chosen(root: Path, paths: Sequence[str], count: int, seed: int) -> list[Muta
 
 @dataclass
 class Copy:
-    """A copy of the package and its tests; ``noticed`` runs the tests of a module with a mistake in it."""
+    """A copy of the package and its tests; ``outcome`` tries a mistake there."""
 
     folder: Path
-    budget: float = 30.0
+    budget: float = 60.0
     say: Say = lambda line: None
     _seconds: dict[str, float | None] = field(default_factory=dict)
     _tests: dict[tuple[str, bool], list[str]] = field(default_factory=dict)
@@ -110,7 +111,7 @@ class Copy:
         return self._tests[path, far]
 
     def outcome(self, mutant: Mutant) -> str:
-        """ "noticed", "timed out", "survived", or "untested" where no file of tests is concerned."""
+        """What came of it: noticed, timed out, survived; or untested, where no file is concerned."""
         outcome = "untested"
         for far in (False, True):
             if files := self.tests(mutant.path, far=far):
@@ -174,11 +175,12 @@ class Copy:
 
 
 def _limit_memory() -> None:
-    import resource
+    import resource  # not on every system
 
     whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     most = max(LEAST_MEMORY, whole // 2)
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    with suppress(OSError, ValueError):  # systems that know no such limit
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def run(
@@ -233,11 +235,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--budget",
         type=float,
-        default=30.0,
-        help="seconds of a near file, and of all far files together (30)",
+        default=60.0,
+        help="seconds of a near file, and of all far files together (60)",
     )
     parser.add_argument("--list", action="store_true", help="show the sample and run nothing")
     given = parser.parse_args(arguments)
+    if given.count < 1:
+        parser.error(f"--count must be at least 1; got {given.count}.")
     if given.list:
         for mutant in chosen(ROOT, modules(ROOT, given.only), given.count, given.seed):
             before, after = mutant.lines((ROOT / mutant.path).read_text(encoding="utf-8"))

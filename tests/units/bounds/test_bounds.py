@@ -160,10 +160,11 @@ def test_margins_do_not_depend_on_the_scale_of_the_weights():
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_weights_whose_squares_leave_the_range_have_the_same_bounds(scale):
+@pytest.mark.parametrize("constant", [0.0, 1.0])
+def test_weights_whose_squares_leave_the_range_have_the_same_bounds(scale, constant):
     X, y = np.array([[2.0, 1.0], [-1.0, 0.5], [0.5, -3.0]]), [1, 0, 1]
     one, other = (
-        bounds.perceptron(X, y, coef=[[size, -size]], intercept=[size], classes=[0, 1])
+        bounds.perceptron(X, y, coef=[[size, -size]], intercept=[constant * size], classes=[0, 1])
         for size in (1.0, scale)
     )
     assert one.separable

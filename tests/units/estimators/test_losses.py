@@ -5,9 +5,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
-from argmax import LinearClassifier, MulticlassSVM, costs
+from argmax import LinearClassifier, MulticlassSVM, costs, losses
 from argmax.engines import Stored
 from argmax.errors import InvalidInput, NoProbabilities, Unsupported
+from argmax.records import Scores, Truth
+from argmax.spaces import Classes
 
 X, Y = load_iris(return_X_y=True)
 MARGINS = ("hinge", "weston_watkins", "squared_hinge")
@@ -47,6 +49,18 @@ def test_the_others_say_where_probabilities_come_from(loss):
     assert not hasattr(model, "predict_proba")
     with pytest.raises(NoProbabilities, match=r"calibration\.Calibrated, or use loss='log'"):
         model.predict_proba(X)
+
+
+@pytest.mark.parametrize("loss", ["log", "ovr_log", "squared"])
+def test_an_intercept_without_a_penalty_leaves_no_gradient(loss):
+    """The residuals of each class add up to zero, however strong the penalty on the weights is."""
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:120], y[:120]  # 50, 50 and 20 rows: classes that differ in size need an intercept
+    model = LinearClassifier(loss, C=0.01, tol=1e-10).fit(X, y)
+    residual = Scores(np.empty((len(y), 3)))
+    scores = Scores(np.ascontiguousarray(model.decision_function(X)))
+    losses.get(loss).evaluate(Classes(3), scores, Truth(y), residual)
+    assert residual.node.sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-5)
 
 
 def test_costs_move_the_boundary():
