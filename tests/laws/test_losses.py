@@ -41,6 +41,13 @@ def test_a_loss_on_classes(loss, k, compiled):
     check_loss(loss, Classes(k, compiled=compiled), (1,) * 6)
 
 
+def test_the_laws_are_asked_of_every_loss():
+    """``check_loss`` asks only for what a loss says of itself: a loss that says less would pass."""
+    assert all(loss.convex for loss in EVERYWHERE + FLAT + SMOOTHED)
+    assert all(loss.structured for loss in EVERYWHERE)
+    assert not any(loss.structured for loss in FLAT)
+
+
 @structured
 @pytest.mark.parametrize("edge", [None, "shared", "each"])
 def test_a_loss_on_chains(loss, edge):
