@@ -4,7 +4,8 @@
                   `in` and `not in`
     arithmetic    + and −, * and /, & and |, also in place; a sign that is lost
     logic         `and` and `or`, a lost `not`, a lost ~, True and False
-    numbers       whole numbers one higher, others twice as large (0.5 -> 1.0), 0.0 -> 1.0
+    numbers       whole numbers below 10 one higher, others twice as large (0.5 -> 1.0), 0.0 -> 1.0; larger
+                  whole numbers are sizes and limits of effort, of which one more or less is as good
     names         max and min, any and all, ceil and floor, the first of equals and the last
 
 Nothing is changed in what does not compute: docstrings, messages, annotations, decorators, `raise`
@@ -207,7 +208,7 @@ class _Mutants(ast.NodeVisitor):
         value = node.value
         if isinstance(value, bool):
             new = str(not value)
-        elif isinstance(value, int):
+        elif isinstance(value, int) and value < 10:
             new = str(value + 1)
         elif isinstance(value, float):
             new = repr(2.0 * value or 1.0)

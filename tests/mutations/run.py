@@ -142,7 +142,8 @@ class Copy:
             taken = time.monotonic() - start
             self._seconds[file] = taken if status == 0 else None
             if status != 0:
-                why = f"takes more than {self.budget:.0f} s" if status is None else "fails"
+                slow = f"takes more than --budget, {self.budget:.0f} s,"
+                why = slow if status is None else "fails"
                 self.say(f"left out: {file} {why} without a mistake")
         return self._seconds[file]
 

@@ -57,6 +57,7 @@ def test_a_snippet_has_these_mutants(source, expected):
         "a: int | None",
         "@dataclass(frozen=True)\nclass A: ...",
         "zip(a, b, strict=True)",
+        "250",
         "if TYPE_CHECKING:\n    a = 1",
     ],
 )
