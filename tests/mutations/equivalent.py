@@ -22,6 +22,11 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "norm = math.hypot(np.linalg.norm(coef), np.linalg.norm(intercept / bias)) or 2.0",
     ): "Weights that are all zero are zero, whatever they are divided by.",
     (
+        "argmax/metrics/spans.py",
+        "[pairs.tokens(), counts.sum(axis=1), counts.reshape(len(pairs), -1)], axis=1",
+        "[pairs.tokens(), counts.sum(axis=1), counts.reshape(len(pairs), -2)], axis=1",
+    ): "NumPy takes any negative length for the one that is to be found.",
+    (
         SENSITIVITY,
         "given = 1.0 - np.eye(len(names)) if cost is None else cost",
         "given = 2.0 - np.eye(len(names)) if cost is None else cost",
