@@ -99,11 +99,11 @@ def test_what_a_model_is_worth_is_as_sure_as_both_sets_are_large():
     rng = np.random.default_rng(3)
     even = np.array([0.5, 0.5])
     found = SimpleNamespace(priors=even, draws=np.full((4000, 2), 0.5), source=even)
-    seen, q = rng.random(50), rng.dirichlet([1.0, 1.0], 400)
+    seen, q = rng.random(50), rng.dirichlet([1.0, 1.0], 80)
     got = _Worth(found, "label", q, None).expected(np.array([0.2, 0.8]), seen, 50)
     assert got.value == pytest.approx((q @ [0.2, 0.8]).mean())
     assert (got.high - got.low) / 2 == pytest.approx(
-        1.96 * seen.std() * np.sqrt(1 / 50 + 1 / 400), rel=0.08
+        1.96 * seen.std() * np.sqrt(1 / 50 + 1 / 80), rel=0.08
     )
 
 
