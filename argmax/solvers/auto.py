@@ -33,8 +33,8 @@ from .watching import Watch, seconds_of_pass, seconds_of_solver
 
 __all__ = ["Auto"]
 
-DUAL_LIMIT = 10.0
-"""C · mean ‖x‖² up to which dual coordinate ascent converges in tens of sweeps; beyond, it crawls."""
+DUAL_LIMIT = 100.0
+"""C · mean ‖x‖² up to which dual coordinate ascent begins; beyond, it mostly crawls. The fit is watched."""
 
 NEWTON_WEIGHTS = 300
 """Weights up to which the full Hessian is cheaper than anything clever, on small problems."""
@@ -121,7 +121,7 @@ class Auto(Solver):
                 return Dual(
                     seed=self.seed
                 ), f"{text} ≤ {DUAL_LIMIT:g}: the dual converges in few sweeps"
-            return NewtonCG(), f"{text}: beyond the dual's reach"
+            return LBFGS(), f"{text}: beyond the dual's reach"
         return LBFGS(), "dense rows: one factor of XᵀX preconditions all classes"
 
     def _of_hinges(self, objective: Objective) -> tuple[Solver, str]:

@@ -4,10 +4,10 @@ A solver's gap falls by about the same factor in every pass. From the last half 
 
     remaining = log(gap / wanted) / rate,     rate = log(gap at half time / gap) / passes since half time
 
-and where that is more than what another solver takes in all, told in passes of this one, the point is
-handed on. Before anything is judged, as many passes are made as the other solver would take, and at least
-``FIRST``. So the whole fit takes about twice as long as the better of the two at most. No clock is read: the
-same data lead to the same decisions on any machine.
+and where that is more than what another solver takes in all, told in passes of this one, and more than twice
+what was done, the point is handed on. Before anything is judged, as many passes are made as the other solver
+would take, and at least ``FIRST``. So the whole fit takes some three times as long as the better of the two at
+most. No clock is read: the same data lead to the same decisions on any machine.
 """
 
 from __future__ import annotations
@@ -45,6 +45,10 @@ FULL, SUPPORTS = 1000, 10
 FIRST = 10
 """Passes before which nothing is judged."""
 
+PATIENCE = 2
+"""Passes still expected, over those done, with which a solver goes on: where one finds a problem harder than
+most, others will too."""
+
 LOOKS = 4
 """Gaps before which nothing is judged: some solvers tell of many passes at once."""
 
@@ -81,7 +85,7 @@ class Watch:
         since, before = passes - half[0], half[1]
         rate = math.log(before / best) / since if 0.0 < best < before < math.inf else 0.0
         remaining = math.log(best / self.wanted) / rate if rate > 0.0 else math.inf
-        if remaining <= max(self.budget, FIRST):
+        if remaining <= max(self.budget, FIRST, PATIENCE * done):
             return None
         more = f"{remaining:.0f} more passes" if remaining < 1e6 else "no end"
         return f"{more} expected after {done}"

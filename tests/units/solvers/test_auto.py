@@ -14,10 +14,10 @@ CASES = {
     "few sparse rows": (NewtonCG, "and few of them", {"kind": "csr", "d": 150}),
     "sparse, large, small C": (Dual, "few sweeps", {"kind": "csr", "compiled": True, "C": 0.1}),
     "sparse, large, large C": (
-        NewtonCG, "beyond the dual's reach", {"kind": "csr", "compiled": True, "C": 1e4},
+        LBFGS, "beyond the dual's reach", {"kind": "csr", "compiled": True, "C": 1e4},
     ),
     "sparse, large, no penalty": (
-        NewtonCG, "beyond", {"kind": "csr", "compiled": True, "C": float("inf")},
+        LBFGS, "beyond", {"kind": "csr", "compiled": True, "C": float("inf")},
     ),
 }  # fmt: skip
 
@@ -58,7 +58,7 @@ def test_one_heavy_row_counts():
     light = problems.classes("csr", compiled=True, C=1.0, weighted=True)
     assert type(Auto().choose(light)[0]) is Dual
     light.shards[0].truth.weight[0] = 1e4
-    assert type(Auto().choose(light)[0]) is NewtonCG
+    assert type(Auto().choose(light)[0]) is LBFGS
 
 
 def test_the_seed_is_handed_on():
