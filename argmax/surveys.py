@@ -5,6 +5,7 @@
     wrong      how many examples a w gets wrong
     answered   what a function makes of the scores
     centre     the sum of some dense rows
+    squares    Σ x² of every column, and of how many entries
     itself     the shard, brought to whoever asks
 
 Tasks like those of ``passes``: an engine runs them on every shard.
@@ -26,7 +27,7 @@ from .layouts import as_matrix
 from .passes import Problem
 from .records import Csr, Floats, Rows
 
-__all__ = ["answered", "centre", "column_sizes", "counts", "itself", "largest", "wrong"]
+__all__ = ["answered", "centre", "column_sizes", "counts", "itself", "largest", "squares", "wrong"]
 
 
 def counts(shard: Shard, crew: Crew, problem: Problem) -> Sums:
@@ -54,6 +55,52 @@ def centre(shard: Shard, crew: Crew, problem: Problem, step: int) -> Sums:
     """{"sum" (d,), "rows"} of every ``step``-th row, which is dense."""
     rows = shard.every(step)
     return {"sum": rows.sum(axis=0, dtype=float), "rows": len(rows)}
+
+
+def squares(shard: Shard, crew: Crew, problem: Problem) -> Sums:
+    """{"nodes": Σ s_i over all nodes, "rows" (2, d), "edges" (2, e)} of chains, graphs and sets.
+
+    The tables are Σ s_i x² of every column, and Σ s_i over its entries that are not zero; those of the
+    features of edges are (2, 0) where edges have none. Indicators, which have one scale, are not counted:
+    all is zero.
+    """
+    size = problem.layout.features
+
+    def block(i: int) -> tuple[float, Floats, Floats]:
+        structures, truth, _ = shard.open(i)
+        if isinstance(structures.rows, Csr) and structures.rows.values is None:
+            return 0.0, np.zeros((2, size)), np.zeros((2, 0))
+        weight = np.ones(len(structures)) if truth.weight is None else truth.weight
+        offsets = structures.offsets
+        each = weight if offsets is None else np.repeat(weight, np.diff(offsets))
+        rows, edges = _squares(structures.rows, each), np.zeros((2, 0))
+        if structures.edge_rows is not None:
+            edges = _squares(structures.edge_rows, each[_starts_of_edges(structures)])
+        return float(each.sum()), rows, edges
+
+    pieces = crew.run(block, len(shard.blocks))
+    names = "nodes", "rows", "edges"
+    return {name: sum(sums[1:], sums[0]) for name, sums in zip(names, zip(*pieces), strict=True)}
+
+
+def _starts_of_edges(structures: Structures) -> Any:
+    """A node of each edge: its first one, or the second one in a chain."""
+    if structures.edges is not None:
+        return structures.edges[:, 0]
+    assert structures.offsets is not None
+    inside = np.ones(structures.nodes, bool)
+    inside[structures.offsets[:-1][np.diff(structures.offsets) > 0]] = False
+    return inside
+
+
+def _squares(rows: Rows, weight: Floats) -> Floats:
+    """Σ s x² of every column, and Σ s over its entries that are not zero (2, d)."""
+    if not isinstance(rows, Csr):
+        return np.stack([weight @ np.square(rows, dtype=float), weight @ (rows != 0)])
+    table = as_matrix(rows)
+    each = np.repeat(weight, np.diff(rows.indptr))
+    sums = np.square(table.data, dtype=float) * each, each * (table.data != 0)
+    return np.stack([np.bincount(table.indices, some, rows.width) for some in sums])
 
 
 def answered(

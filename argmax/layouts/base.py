@@ -60,6 +60,13 @@ class Layout(ABC):
         """Whether products over such rows run in float32, whose noise may hide the last steps."""
 
     @abstractmethod
+    def spread(self, columns: Floats, edges: Floats, constant: float) -> Floats:
+        """A number for each column of the rows (d,) and of the features of edges (e,), at all its weights.
+
+        Intercepts, starts and transitions without features (e = 0) have that of the ``constant``.
+        """
+
+    @abstractmethod
     def named(self, w: Floats) -> dict[str, Any]:
         """The parts of w under the names users know."""
 

@@ -164,6 +164,11 @@ class Full(Layout):
     def rounded(self, sparse: bool, dtype: np.dtype[Any]) -> bool:
         return not (self.precise or sparse or dtype == np.float64)
 
+    def spread(self, columns: Floats, edges: Floats, constant: float) -> Floats:
+        result = np.full(self.size, constant)
+        self.matrix(result)[: self.features] = columns[:, None]
+        return result
+
     # Unpacked views
 
     def matrix(self, w: Floats) -> Floats:

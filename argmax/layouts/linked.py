@@ -85,6 +85,12 @@ class Linked(Layout):
     def rounded(self, sparse: bool, dtype: np.dtype[Any]) -> bool:
         return self.nodes.rounded(sparse, dtype)
 
+    def spread(self, columns: Floats, edges: Floats, constant: float) -> Floats:
+        tables = edges if len(edges) else np.full(self.edge_features, constant)
+        each = 1 if self.potts else self.labels**2
+        nodes = self.nodes.spread(columns, edges, constant)
+        return np.concatenate([nodes, np.repeat(tables, each)])
+
     def tables(self, w: Floats) -> Floats:
         """V (e, K, K)."""
         v = w[self.nodes.size :]

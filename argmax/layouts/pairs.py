@@ -273,6 +273,14 @@ class Pairs(Layout):
             end,
         )
 
+    def spread(self, columns: Floats, edges: Floats, constant: float) -> Floats:
+        _, pairs, _, end, size = self.bounds
+        result = np.full(size, constant)
+        result[:pairs] = columns[self._places()[0]]
+        if len(edges):
+            result[end:] = np.repeat(edges, (size - end) // len(edges))
+        return result
+
     def named(self, w: Floats) -> dict[str, Any]:
         """coef (K, d) sparse, start (K,), transitions (states, K). Folded weights are not in coef."""
         edge = self.edge(w)

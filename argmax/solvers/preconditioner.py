@@ -18,13 +18,13 @@ from typing import Any, final
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from .. import passes
+from .. import passes, surveys
 from ..engines import limits
 from ..objective import RANGE, Objective, Point
 from ..records import Floats
 from .report import Values
 
-__all__ = ["Preconditioner"]
+__all__ = ["Preconditioner", "diagonal_of_columns"]
 
 SINGLE_FEATURES = 500
 """From so many features on the factor is float32, half as large and half as long to read: an estimate that is
@@ -35,6 +35,31 @@ SOLVED = 1e8
 
 FACTOR_FEATURES = 3000
 """Beyond so many features the factor (d² memory, d³/3 work) gives way to its diagonal."""
+
+UNLIKE = 100.0
+"""Sizes of entries that differ by such a factor from column to column are on unlike scales."""
+
+VARIANCE = 0.25
+"""No indicator has a larger variance."""
+
+
+def diagonal_of_columns(objective: Objective) -> Floats | None:
+    """About the curvature by each weight, C ¼ Σ s_i x² + l2, where columns are on unlike scales; else None.
+
+    For spaces without second derivatives. A scale is the root of the mean x² over entries that are not zero,
+    and that of the constants 1 of starts and transitions: how often a column is set does not matter, and
+    indicators have one scale.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = objective.fold(surveys.squares)
+        squares, counts = np.hstack([sums["rows"], sums["edges"]])
+        means = np.append(squares[squares > 0] / counts[squares > 0], 1.0)
+        if not means.max() > UNLIKE**2 * means.min():
+            return None
+        given = sums["rows"][0], sums["edges"][0], sums["nodes"]
+        diagonal = VARIANCE * objective.C * objective.problem.layout.spread(*given) + objective.l2
+    diagonal[diagonal <= 0.0] = 1.0  # columns of zeros, without a penalty
+    return diagonal if np.isfinite(diagonal).all() else None
 
 
 @final
