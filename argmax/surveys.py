@@ -25,7 +25,7 @@ from .engines import Crew, Shard
 from .engines.base import Sums
 from .layouts import as_matrix
 from .passes import Problem
-from .records import Csr, Floats, Rows
+from .records import Csr, Floats, Rows, Structures
 
 __all__ = ["answered", "centre", "column_sizes", "counts", "itself", "largest", "squares", "wrong"]
 
@@ -73,14 +73,18 @@ def squares(shard: Shard, crew: Crew, problem: Problem) -> Sums:
         weight = np.ones(len(structures)) if truth.weight is None else truth.weight
         offsets = structures.offsets
         each = weight if offsets is None else np.repeat(weight, np.diff(offsets))
-        rows, edges = _squares(structures.rows, each), np.zeros((2, 0))
+        rows = _squares(structures.rows, each)
+        edges: Floats = np.zeros((2, 0))
         if structures.edge_rows is not None:
             edges = _squares(structures.edge_rows, each[_starts_of_edges(structures)])
         return float(each.sum()), rows, edges
 
     pieces = crew.run(block, len(shard.blocks))
-    names = "nodes", "rows", "edges"
-    return {name: sum(sums[1:], sums[0]) for name, sums in zip(names, zip(*pieces), strict=True)}
+    return {
+        "nodes": sum(nodes for nodes, _, _ in pieces),
+        "rows": np.sum([rows for _, rows, _ in pieces], axis=0),
+        "edges": np.sum([edges for _, _, edges in pieces], axis=0),
+    }
 
 
 def _starts_of_edges(structures: Structures) -> Any:

@@ -8,6 +8,9 @@ Liu and Nocedal 1989; the recursion is in ``pairs``. A by Böhning 1992, then re
 after a few iterations, because fitted probabilities curve far less than the bound allows. The pairs survive a
 refresh: they describe F, and only H₀ changes (dropping them cost a tenth more passes on letter and satimage).
 
+Where columns of sequences, graphs or sets are on unlike scales, H₀ = γ D⁻¹, D the curvature by each weight
+alone: at first a bound from Σ x² of each column, then its value at w, looked at again and again.
+
 Steps: w + d is evaluated in full (one pass); only if it fails the Wolfe conditions is the line searched, by
 more passes, or on scores alone where a pass is dear. Ends with Newton steps where they are cheap, since
 those reach the last digits.
@@ -20,7 +23,7 @@ from typing import Any, final
 import numpy as np
 
 from .. import passes
-from ..layouts import Full
+from ..layouts import Full, Linked
 from ..memory import give_back
 from ..objective import Objective, Point
 from ..records import Floats, Solution
@@ -47,6 +50,15 @@ DROWNED = 1e-12
 
 PATIENCE = 50
 """Steps that only slopes speak for, in a row, without a better certificate, after which no more are made."""
+
+EVERY = 50
+"""Passes after which curvatures of single weights are looked at again, where columns are on unlike scales."""
+
+UNLIKE_PAIRS = 100
+"""Pairs at most where columns are on unlike scales: the certificate then asks for many digits of w."""
+
+UNLIKE_BYTES = 2**23
+"""What they may take, but for six of them."""
 
 PREPARED = 24.0
 """Bytes that the way to the first step takes for each weight, and that are of no more use."""
@@ -88,13 +100,20 @@ class LBFGS(Solver):
         del start  # long, perhaps, and the point has its own
         precondition = Preconditioner(objective)
         plain = precondition.kind == "none"
-        pairs = self._products(point, scales) if plain else Pairs(precondition, self._memory(objective, 6))
+        pairs = (
+            self._products(point, scales)
+            if plain
+            else Pairs(precondition, self._memory(objective, 6))
+        )
         give_back(PREPARED * objective.size)
         if kept:
             precondition.restore(kept)
             pairs.restore(kept)
         else:
             precondition.refresh(point, mean=known)
+        scaled = scales is not None and _known_by_weight(objective)
+        del scales
+        noise = DROWNED * abs(objective.zero) if plain and not objective.rounded else 0.0
         least, idle = np.inf, 0
         while not report.reached(point, lambda: {**precondition.values(), **pairs.values()}):
             if report.promising(point):
@@ -103,20 +122,23 @@ class LBFGS(Solver):
                     break
             if report.passes in self.refresh and precondition.kind != "none":
                 precondition.refresh(point, mean=True)
-            following = self._step(objective, point, pairs, precondition)
+            anew = report.passes in self.refresh or report.passes % EVERY == 0
+            if anew and scaled and isinstance(pairs, Products):
+                pairs.rescale(self._curvatures(point))
+            following = self._step(objective, point, pairs, precondition, noise)
             if following is None and pairs:
                 pairs.clear()  # start over from the plain preconditioned gradient
-                following = self._step(objective, point, pairs, precondition)
+                following = self._step(objective, point, pairs, precondition, noise)
             if following is None and precondition.refine(point):
-                following = self._step(objective, point, pairs, precondition)
+                following = self._step(objective, point, pairs, precondition, noise)
             # float32 noise may hide the way: go on in float64.
             if following is None and objective.rounded:
                 return self.minimise(objective.precise(), point.w, report, state=True)
             if following is None:
                 report.stop("stalled", "no step makes progress any more")
                 break
-            hidden = not following.value < point.value
-            least, idle = min(least, following.gap), idle + 1 if hidden and following.gap >= least else 0
+            better = following.value < point.value - noise or following.gap < least
+            idle, least = 0 if better else idle + 1, min(least, following.gap)
             if idle > PATIENCE:
                 report.stop("stalled", "no step makes progress any more")
                 break
@@ -139,15 +161,24 @@ class LBFGS(Solver):
         curvature misleads: L-BFGS then takes longer than without it.
         """
         objective = point.objective
+        known = _known_by_weight(objective) and bool(point.w.any())
         if scales is not None:
-            return Products(objective, self._memory(objective, 6), scales)
-        known = passes.has_diagonal(objective.problem) and objective.l2 > 0
-        if not known or not point.w.any():
+            many = max(6, min(UNLIKE_PAIRS, UNLIKE_BYTES // (16 * objective.size)))
+            return Products(
+                objective, self.memory or many, self._curvatures(point) if known else scales
+            )
+        if not known or isinstance(objective.problem.layout, Linked):
             return Products(objective, self._memory(objective, 6))
+        return Products(objective, self._memory(objective, SCALED), self._curvatures(point))
+
+    @staticmethod
+    def _curvatures(point: Point) -> Floats:
+        """The curvature of F at a point by each weight alone."""
+        objective = point.objective
         diagonal = objective.fold(passes.diagonal, point.stamp, True)["diagonal"]
         diagonal *= objective.C
         diagonal += objective.l2
-        return Products(objective, self._memory(objective, SCALED), diagonal)
+        return np.asarray(diagonal)
 
     def _step(
         self,
@@ -155,7 +186,14 @@ class LBFGS(Solver):
         point: Point,
         pairs: Pairs | Products,
         precondition: Preconditioner,
+        noise: float,
     ) -> Point | None:
+        """The next point; None if there is none that is better.
+
+        Where a step is so short that rounding hides what F does, within ``noise``, slopes decide: they keep
+        their digits, and a convex F is lowest along a line where its slope vanishes (Hager and Zhang 2005,
+        SIAM Journal on Optimization 16, the approximate Wolfe conditions).
+        """
         direction = pairs.direction(point.gradient)
         slope = objective.dot(point.gradient, direction)
         if not slope < 0 or not np.isfinite(slope):
@@ -165,12 +203,12 @@ class LBFGS(Solver):
         del direction
         trial = objective.at(w)
         ahead = objective.slope(trial.gradient, w, point.w)
-        hidden = self._hidden(objective, slope)
+        hidden = noise if -slope <= noise else 0.0
         fallen = trial.value <= point.value + DECREASE * slope + hidden
         if fallen and abs(ahead) <= -CURVATURE * slope:
             return trial
         if not pairs and ahead > -TOO_FAR * slope and precondition.refine(point):
-            return self._step(objective, point, pairs, precondition)
+            return self._step(objective, point, pairs, precondition, noise)
         del trial  # its vectors are as long as any
         direction = objective.combined(1.0, w, -1.0, point.w, out=w)
         del w
@@ -183,17 +221,10 @@ class LBFGS(Solver):
         following = objective.at(objective.combined(step, direction, 1.0, point.w, out=direction))
         return following if following.value < point.value + hidden else None
 
-    @staticmethod
-    def _hidden(objective: Objective, slope: float) -> float:
-        """By how much F may rise in a step whose slope is so small that rounding hides what F does.
 
-        Slopes keep their digits there: F is convex, and lowest along a line where they vanish (Hager and
-        Zhang 2005, SIAM Journal on Optimization, the approximate Wolfe conditions).
-        """
-        if objective.curved or objective.rounded:
-            return 0.0  # other solvers, or other digits, take over
-        most = DROWNED * abs(objective.zero)
-        return most if -slope <= most else 0.0
+def _known_by_weight(objective: Objective) -> bool:
+    """Whether the curvature of F by each weight alone is known, and nowhere zero."""
+    return passes.has_diagonal(objective.problem) and objective.l2 > 0
 
 
 def _searched(point: Point, direction: Floats, slope: float, ahead: float) -> Point | None:

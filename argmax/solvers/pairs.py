@@ -140,6 +140,22 @@ class Products:
         else:
             self.clear()  # an empty place in the middle would not be worth its code
 
+    def rescale(self, diagonal: Floats) -> None:
+        """Go on with another D (n,); the pairs stay."""
+        used, rows, new = 2 * len(self._slots), self._rows, np.empty_like(self._rows[0])
+        _write(1.0 / np.sqrt(diagonal), new)
+
+        def piece(part: slice) -> Floats:
+            change = _numbers(new[part]) / self._scale(part)
+            for i, row in enumerate(rows[:used, part]):
+                _write(_numbers(row) * change if i % 2 else _numbers(row) / change, row)
+            own = [_numbers(row) for row in rows[:used, part]]
+            return np.array([[float(one @ other) for other in own] for one in own])
+
+        products = self.objective.sweep(piece)
+        self._gram[:used, :used] = sum(products) if used else 0.0
+        self._root = new
+
     def direction(self, gradient: Floats) -> Floats:
         """−H · gradient; a step of length 1 at most, as long as nothing is known."""
         out = np.empty_like(gradient)

@@ -85,3 +85,12 @@ def test_a_snapshot_brings_the_same_bits_back(halves, monkeypatch):
     again.restore(products.values())
     gradient = np.random.default_rng(2).standard_normal(SIZE)
     assert np.array_equal(products.direction(gradient), again.direction(gradient))
+
+
+@pytest.mark.parametrize("halves", [False, True])
+def test_pairs_in_another_scale_are_the_same_pairs(halves, monkeypatch):
+    products, diagonal = filled(halves, monkeypatch), np.geomspace(1e-3, 1e3, SIZE)
+    fresh = filled(halves, monkeypatch, diagonal)
+    products.rescale(diagonal)
+    direct, size = inverse(fresh), np.abs(inverse(fresh)).max()
+    np.testing.assert_allclose(inverse(products), direct, atol=(0.05 if halves else 1e-4) * size)
