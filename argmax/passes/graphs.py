@@ -3,6 +3,7 @@
     evaluate    w          Σ loss and its gradient
     direction   v          nothing: a graph costs far more to answer than to score
     along       step       Σ loss and slope at w + step · v
+    diagonal    w          about the second derivatives by single weights
 
 Blocks of examples run side by side; a fixed number of parts sum their own gradients, added in order.
 """

@@ -68,7 +68,8 @@ PREPARED = 24.0
 class LBFGS(Solver):
     """Preconditioned limited-memory BFGS: the choice for dense rows.
 
-    ``memory`` pairs are kept (None: as many as fit into a megabyte, 6 to 20; of sequences 3 at least);
+    ``memory`` pairs are kept (None: as many as fit into a megabyte, 6 to 20; of sequences 3 at least, and up
+    to 100 where columns of sequences, graphs or sets are on unlike scales);
     ``refresh`` lists the iterations after which the preconditioner is formed anew from the mean curvature. A
     fit of sequences that starts at zero takes ``warmup`` stochastic passes first, where it can (see
     ``averaged.py``).
