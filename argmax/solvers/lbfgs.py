@@ -54,6 +54,9 @@ PATIENCE = 50
 EVERY = 50
 """Passes after which curvatures of single weights are looked at again, where columns are on unlike scales."""
 
+LEAST = 1e-5
+"""Share of its bound below which the curvature by a weight is not believed: it changes along the step."""
+
 UNLIKE_PAIRS = 100
 """Pairs at most where columns are on unlike scales: the certificate then asks for many digits of w."""
 
@@ -113,7 +116,6 @@ class LBFGS(Solver):
         else:
             precondition.refresh(point, mean=known)
         scaled = scales is not None and _known_by_weight(objective)
-        del scales
         noise = DROWNED * abs(objective.zero) if plain and not objective.rounded else 0.0
         least, idle = np.inf, 0
         while not report.reached(point, lambda: {**precondition.values(), **pairs.values()}):
@@ -125,7 +127,7 @@ class LBFGS(Solver):
                 precondition.refresh(point, mean=True)
             anew = report.passes in self.refresh or report.passes % EVERY == 0
             if anew and scaled and isinstance(pairs, Products):
-                pairs.rescale(self._curvatures(point))
+                pairs.rescale(self._curvatures(point, scales))
             following = self._step(objective, point, pairs, precondition, noise)
             if following is None and pairs:
                 pairs.clear()  # start over from the plain preconditioned gradient
@@ -166,20 +168,23 @@ class LBFGS(Solver):
         if scales is not None:
             many = max(6, min(UNLIKE_PAIRS, UNLIKE_BYTES // (16 * objective.size)))
             return Products(
-                objective, self.memory or many, self._curvatures(point) if known else scales
+                objective, self.memory or many, self._curvatures(point, scales) if known else scales
             )
         if not known or isinstance(objective.problem.layout, Linked):
             return Products(objective, self._memory(objective, 6))
         return Products(objective, self._memory(objective, SCALED), self._curvatures(point))
 
     @staticmethod
-    def _curvatures(point: Point) -> Floats:
-        """The curvature of F at a point by each weight alone."""
+    def _curvatures(point: Point, bound: Floats | None = None) -> Floats:
+        """The curvature of F at a point by each weight alone, and not below ``LEAST`` of its bound.
+
+        Where all labels are told apart it vanishes, and steps by it would lead far beyond all scores.
+        """
         objective = point.objective
         diagonal = objective.fold(passes.diagonal, point.stamp, True)["diagonal"]
         diagonal *= objective.C
         diagonal += objective.l2
-        return np.asarray(diagonal)
+        return np.asarray(diagonal if bound is None else np.maximum(diagonal, LEAST * bound))
 
     def _step(
         self,
