@@ -6,8 +6,8 @@ A solver's gap falls by about the same factor in every pass. From the last half 
 
 and where that is more than what another solver takes in all, told in passes of this one, and more than twice
 what was done, the point is handed on. Before anything is judged, as many passes are made as the other one
-would take, and at least ``FIRST``. So the whole fit takes some three times as long as the better of the two at
-most. No clock is read: the same data lead to the same decisions on any machine.
+would take, and at least ``FIRST``. So the whole fit takes at most some three times as long as the better of
+the two. No clock is read: the same data lead to the same decisions on any machine.
 """
 
 from __future__ import annotations
