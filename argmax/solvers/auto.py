@@ -107,6 +107,8 @@ class Auto(Solver):
         newton = seconds_of_solver("newton", objective)
         if small or newton <= seconds_of_solver("lbfgs", objective):
             return Newton(), f"{weights} weights: the full Hessian is cheap"
+        if objective.sparse and not objective.penalised:
+            return NewtonCG(), "sparse rows, and no penalty that holds the weights"
         if objective.sparse and not objective.random_access:
             return (
                 NewtonCG(),

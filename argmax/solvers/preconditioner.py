@@ -30,6 +30,9 @@ SINGLE_FEATURES = 500
 """From so many features on the factor is float32, half as large and half as long to read: an estimate that is
 wrong in its seventh digit is no worse. Where rounding makes it indefinite, float64 is used after all."""
 
+LARGEST = float(np.finfo(np.float32).tiny) ** -1.5
+"""Curvature from which on its inverse root, and squares of that, leave the range of float32."""
+
 SOLVED = 1e8
 """Multiply-adds of columns that are solved for at once, before the clock is looked at."""
 
@@ -59,7 +62,7 @@ def diagonal_of_columns(objective: Objective) -> Floats | None:
         given = sums["rows"][0], sums["edges"][0], sums["nodes"]
         diagonal = VARIANCE * objective.C * objective.problem.layout.spread(*given) + objective.l2
     diagonal[diagonal <= 0.0] = 1.0  # columns of zeros, without a penalty
-    return diagonal if np.isfinite(diagonal).all() else None
+    return diagonal if diagonal.max() < LARGEST else None
 
 
 @final

@@ -17,7 +17,7 @@ CASES = {
         LBFGS, "beyond the dual's reach", {"kind": "csr", "compiled": True, "C": 1e4},
     ),
     "sparse, large, no penalty": (
-        LBFGS, "beyond", {"kind": "csr", "compiled": True, "C": float("inf")},
+        NewtonCG, "no penalty", {"kind": "csr", "compiled": True, "C": float("inf")},
     ),
 }  # fmt: skip
 
