@@ -472,7 +472,7 @@ class Point:
 
     @classmethod
     def valued(cls, objective: Objective, w: Floats, value: float) -> Point:
-        """A point whose value is known, where no pass is worth its gradient; nobody may ask for that."""
+        """A point whose value is known already, and which has no gradient: it saves a pass over the data."""
         point = cls(objective, w, Stamp(w), 0.0, np.zeros(0))
         point.value, point.loss = value, value - point.value
         return point

@@ -25,7 +25,7 @@ TESTED = (0, 61), (0, 68)
 
 
 def whole():
-    """The compiler for kernels: ``Whole``, or in a version of Numba that nobody has tried, its own."""
+    """The compiler for kernels: ``Whole``, or Numba's own in a version that is not ``TESTED``."""
     version = tuple(int(part) for part in numba.__version__.split(".")[:2])
     return Whole if TESTED[0] <= version <= TESTED[1] else Compiler
 

@@ -15,13 +15,14 @@ import numpy as np
 from scipy.linalg import LinAlgError, solve_triangular
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 
+from .. import checks
 from ..engines import limits
 from ..layouts import Full
 from ..objective import Objective
 from ..passes.hessians import spread_one, spread_out
 from ..records import Floats
 
-__all__ = ["Factored", "cholesky", "full_hessian", "hessian_bytes", "hessian_work"]
+__all__ = ["Factored", "check_memory", "cholesky", "full_hessian", "hessian_bytes", "hessian_work"]
 
 FACTORED, BLOCK = 2048, 256
 """Rows of a matrix that are factored in one call; columns of a block where there are more."""
@@ -51,6 +52,17 @@ def hessian_work(layout: Full, crossed: bool, rows: int, rank: int | None = None
     m = layout.columns
     products = D * (D + 1) / 2 * (m * (m + 1) / 2 if crossed else m)
     return rows * products + count * float(side) ** 3 / 3
+
+
+def check_memory(solver: str, objective: Objective, instead: str) -> None:
+    """Refuse a solver whose Hessian over all weights does not fit into memory, before it starts."""
+    layout = objective.problem.full
+    _, side = sides(layout, crossed=True)
+    checks.memory(
+        hessian_bytes(layout, objective.problem.curvature.crossed),
+        f"solver {solver!r} with {side} weights",
+        f"Use solver={instead!r} instead.",
+    )
 
 
 @final

@@ -16,12 +16,12 @@ from typing import Any, final
 
 import numpy as np
 
-from .. import checks, passes
+from .. import passes
 from ..objective import Objective, Point
 from ..records import Floats, Solution
 from .base import Solver, begin
 from .column_search import by_columns, uneven
-from .factored import Factored, hessian_bytes, ridge_of
+from .factored import Factored, check_memory, ridge_of
 from .line_search import search
 from .report import Report
 from .rotation import rotation, worth
@@ -60,13 +60,7 @@ class Newton(Solver):
         self, objective: Objective, start: Floats, report: Report, state: Any = None
     ) -> Solution:
         self.check(objective)
-        layout = objective.problem.full
-        side = (layout.features + int(layout.intercept)) * layout.columns
-        checks.memory(
-            hessian_bytes(layout, objective.problem.curvature.crossed),
-            f"solver 'newton' with {side} weights",
-            "Use solver='newton_cg' instead.",
-        )
+        check_memory(self.name, objective, "newton_cg")
         objective, point, kept = begin(self, objective, start, report, state)
         scale, best = max(abs(objective.zero), 1e-300), kept.get("best", np.inf)
         promised, stuck = kept.get("promised", np.inf), kept.get("stuck", 0)

@@ -23,12 +23,12 @@ from typing import final
 
 import numpy as np
 
-from .. import checks, passes
+from .. import passes
 from ..objective import Objective, Point
 from ..records import Floats, Solution
 from .base import Solver, begin
 from .column_search import by_columns
-from .factored import Factored, hessian_bytes, ridge_of
+from .factored import Factored, check_memory, ridge_of
 from .proximal import ProximalNewton
 from .report import Report
 
@@ -85,13 +85,7 @@ class NewtonL1(Solver):
         self, objective: Objective, start: Floats, report: Report, state: object = None
     ) -> Solution:
         self.check(objective)
-        layout = objective.problem.full
-        side = (layout.features + int(layout.intercept)) * layout.columns
-        checks.memory(
-            hessian_bytes(layout, objective.problem.curvature.crossed),
-            f"solver 'newton_l1' with {side} weights",
-            "Use solver='proximal' instead.",
-        )
+        check_memory(self.name, objective, "proximal")
         objective, point, kept = begin(self, objective, start, report, state)
         objective = objective.precise() if objective.rounded else objective
         rounded = _Rounded(objective)
